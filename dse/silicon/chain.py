@@ -1,4 +1,4 @@
-"""A design of hardware to a row of figures: mapping, timing, known answers, power."""
+"""Characterisation of a design of hardware: mapping, timing, known answers, power."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _ABC = (
     "strash;&get,-n;&fraig,-x;&put;{how}topo;buffer,-c,-p,-N,{1};topo;"
     "upsize,-D,{0};dnsize,-D,{0};stime,-p"
 )
-"""Equal signals merged, logic mapped, buffers where a gate drives too many, sizes."""
+"""Equal signals merged, logic mapped, gates with too many loads buffered, sizes chosen."""
 
 FASTEST_S = 1e-12
 """A target that no logic meets: mapping then makes it as fast as it can."""
@@ -64,16 +64,16 @@ FASTEST_S = 1e-12
 
 @dataclass(frozen=True)
 class Mapped:
-    """Netlists of one description, and how they came about.
+    """Netlists of one description, and their origin.
 
     Attributes
     ----------
     netlists
         Flat, of cells of the library, each mapped in another way.
     script
-        What the tool ran, for those who want to repeat it.
+        Commands that the tool ran, for repeating the run.
     refused
-        Why slang did not read the files, where Yosys did instead.
+        Reason why slang did not read the files, if Yosys did instead.
     """
 
     netlists: tuple[Netlist, ...]
@@ -92,30 +92,31 @@ def map_description(
 ) -> Mapped:
     """Return a description as netlists of cells of a library.
 
-    Yosys flattens and simplifies it, maps flip-flops (set and reset tied off where they are not
-    used), and abc the logic between them, with buffers and sizes for the target.  abc does not see
-    flip-flops: what they drive is for `spread_fan_out`.
+    Yosys flattens and simplifies it, maps flip-flops (unused set and reset are tied off), and abc
+    the logic between them, with buffers and sizes for the target.  abc does not see flip-flops:
+    their loads are for `spread_fan_out`.
 
     Parameters
     ----------
     reads
-        How it is read.
+        The ways to read it.
     library, usable
-        The cells, and those that netlists are made of.
+        The cells, and the cells that netlists are made of.
     top
         The outermost module.
     target_period_s
-        What abc makes the longest path between flip-flops for.
+        Target of abc for the longest path between flip-flops.
     conditions
         With the time that the tool may take, and clock gates.
 
     Raises
     ------
     StudyError
-        The description cannot be mapped: file and line where Yosys tells; all faults at once.
+        The description cannot be mapped: file and line if Yosys reports them, all errors at once.
     MissingLibraryError
         There is no Yosys.
     ToolTimeError
+        It took too long.
         It took too long.
     """
     yosys = chosen_yosys(conditions.time_limit_s)
@@ -149,12 +150,12 @@ def _file(place: int) -> str:
 
 
 def _check_wanted(top: str, usable: UsableCells, library: CellLibrary) -> None:
-    """Refuse what could not be mapped, or would be taken for something else by Yosys."""
+    """Raise StudyError if Yosys cannot map the design or would mistake a name."""
     refuse([*wrong_names(top, {}), *lacking(library, usable)])
 
 
 def _with_ties(netlist: Netlist, usable: UsableCells) -> Iterator[Instance]:
-    """Yield the instances; flip-flops with ties as they are in the library."""
+    """Yield the instances, with flip-flops and their ties as they are in the library."""
     constants = {False: CONSTANT_0, True: CONSTANT_1}
     for instance in netlist.instances:
         if instance.cell in usable.tied:
@@ -171,22 +172,22 @@ IDLE_CYCLES = 32
 
 @dataclass(kw_only=True)
 class Characteriser:
-    """Turns designs into figures; a worker uses one for all of its designs.
+    """Characterisation of designs, one object per worker for all of its designs.
 
     It reads its library when a design first needs it.
 
     Attributes
     ----------
     library_files
-        Whose delays and energies count.
+        Files with the delays and energies.
     conditions
         For all designs.
     kept
         Results of earlier calls.
     fastest_s
-        By design, its least period where it is mapped as fast as it gets, rounded up.
+        By design, its least period, rounded up, when mapped for the highest speed.
     tool
-        What maps, and its version.
+        Name and version of the mapping tool.
     """
 
     library_files: tuple[str, ...]
@@ -201,17 +202,17 @@ class Characteriser:
 
     @cached_property
     def library(self) -> CellLibrary:
-        """The cells."""
+        """Return the cells."""
         return read_liberty(*self.library_files)
 
     @cached_property
     def usable(self) -> UsableCells:
-        """The cells that netlists are made of."""
+        """Return the cells that netlists are made of."""
         return usable_cells(self.library)
 
     @cached_property
     def gate(self) -> tuple[str, float] | None:
-        """The smallest NAND with two inputs: its name and area (m2)."""
+        """Return name and area (m2) of the smallest NAND with two inputs."""
         found = [
             (cell.area_m2, cell.name)
             for cell in self.library.cells.values()
@@ -222,7 +223,7 @@ class Characteriser:
 
     @cached_property
     def library_sha256(self) -> Mapping[str, str]:
-        """Hash of each file of the library, which is not read for it."""
+        """Return the hash of each file of the library, without parsing the library."""
         return {Path(file).name: sha256(Path(file).read_bytes()) for file in self.library_files}
 
     def remarks(self, targets: Sequence[Target]) -> Iterator[str]:
@@ -244,7 +245,7 @@ class Characteriser:
         )
 
     def key(self, task: DesignTask) -> str:
-        """Return a hash of all that the figures depend on, this program included."""
+        """Return a hash of all inputs of the results, this program included."""
         design = replace(task.design, verilog="")
         inputs = {
             "program": own_sha256(),
@@ -260,7 +261,7 @@ class Characteriser:
         return sha256(json_text(inputs).encode())
 
     def known(self, task: DesignTask) -> CharacterisedDesign | None:
-        """Return what was found before, if it was kept."""
+        """Return the result of an earlier call, if it was kept."""
         found = self.kept.read(self.key(task)) if self.kept else None
         if found is None:
             return None
@@ -270,7 +271,7 @@ class Characteriser:
             return None
 
     def measured(self, task: DesignTask) -> CharacterisedDesign | tuple[Fault, ...]:
-        """Characterise a design, or say why not; what is found is kept at once."""
+        """Characterise a design, or return the reasons of failure.  A result is kept at once."""
         try:
             found = self.figures_of(task)
             for name, value in found.figures.items():
@@ -364,7 +365,7 @@ class Characteriser:
     ) -> tuple[Mapped, Netlist, int]:
         """Return the smallest netlist that meets a target, else of the fastest to three digits.
 
-        And how many buffers stand behind its flip-flops.
+        The last value is the number of buffers behind its flip-flops.
         """
         library, design = self.library, task.design
         mapped = map_description(
@@ -433,6 +434,6 @@ def _settled_in(vectors: Vectors, latency: int) -> int:
 
 
 def _idle_cycles(design: Design) -> int:
-    """Return whole tasks of a core whose inputs are held: it may go on with what it has."""
+    """Return the cycles, whole tasks, that a core with held inputs may still work on its data."""
     task = ceil(design.cycles_per_task)
     return task * ceil(max(IDLE_CYCLES, design.latency_cycles) / task)

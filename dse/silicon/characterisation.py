@@ -1,4 +1,4 @@
-"""What is to be characterised together, as a user writes it, and the table that comes of it."""
+"""Requests for characterisation as users write them, and the resulting table."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ _SHOWN = {
     "leakage": "leakage_power_w",
     "energy": "energy_j",
 }
-"""Headers and figures of the text."""
+"""Headers and quantities of the text."""
 
 
 @dataclass(frozen=True, repr=False)
 class Characterisation(Printable):
-    """Designs with their figures.
+    """Designs with their quantities.
 
     Attributes
     ----------
@@ -79,9 +79,9 @@ class Characterisation(Printable):
     designs
         In the order in which they were requested.
     remarks
-        What stands above the table, for everyone who finds it: a line each.
+        Lines above the table, for every reader of it.
     kept
-        How many were known from before.
+        Number of designs known from earlier runs.
     """
 
     name: str
@@ -90,7 +90,7 @@ class Characterisation(Printable):
     kept: int
 
     def csv(self) -> str:
-        """Return the table, remarks above it; the same bytes whenever the figures are the same."""
+        """Return the table, remarks above it.  Equal results give the same bytes."""
         stream = io.StringIO()
         for line in (*self.remarks, *self._facts()):
             stream.write(f"# {line}\n")
@@ -132,7 +132,7 @@ class Characterisation(Printable):
         return found
 
     def text(self) -> str:
-        """Return the figures as a table, and the notes."""
+        """Return the results as a table, and the notes."""
         rows = [
             (
                 one.name,
@@ -205,12 +205,12 @@ def characterise_all(
     remarks: Sequence[str],
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Characterisation:
-    """Characterise designs, several at once; those known from before cost nothing.
+    """Characterise designs, several at once.  Designs known from earlier runs cost nothing.
 
     Raises
     ------
     StudyError
-        Why designs have no figures, all at once: there is a table of all or none.
+        Reasons why designs have no results, all at once: the table has all designs or none.
     """
     wanted = [replace(task, target=target) for task in tasks for target in targets]
     _check_names(tasks)
@@ -220,7 +220,7 @@ def characterise_all(
     faults: list[Fault] = []
     kept = len(wanted) - len(missing)
     if missing:
-        _ = characteriser.library  # its faults come before any work
+        _ = characteriser.library  # its errors come before any work
     chosen = [wanted[place] for place in missing]
     if progress is not None and chosen:
         progress(kept, len(wanted), chosen[0].design.name)
@@ -248,7 +248,7 @@ def _check_names(tasks: Sequence[DesignTask]) -> None:
     refuse(Fault(f"over.{name}", "", rule, remedy) for name in sorted(named & taken))
 
 
-# What a user wants characterised, as text: read, checked, and named in a table; and with what
+# Requests as text: reading, checks and names in a table
 
 
 def are_files(hardware: Iterable[str]) -> bool:
@@ -258,7 +258,7 @@ def are_files(hardware: Iterable[str]) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What is characterised: a generator by its name, or Verilog, over values of parameters."""
+    """A request: a generator by its name, or Verilog, over values of parameters."""
 
     hardware: str | Verilog
     over: Mapping[str, str]
@@ -267,7 +267,7 @@ class Request:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Return its name in texts."""
         return self.hardware if isinstance(self.hardware, str) else str(self.hardware.top)
 
     def design_tasks(self) -> list[DesignTask]:
@@ -288,12 +288,12 @@ class Request:
             raise StudyError([Fault("hardware", "", error.rule, remedy)]) from None
 
     def check_output(self, out: Path, tasks: Sequence[DesignTask], others: Iterable[Path]) -> None:
-        """Refuse to write over what is read: descriptions, tables of answers, `others`.
+        """Raise StudyError if the output is an input file: a description, answers or `others`.
 
         Raises
         ------
         StudyError
-            The output is one of them, by whatever name.
+            The output is one of them, by any name.
         """
         read = [*others]
         for task in tasks:
@@ -305,7 +305,7 @@ class Request:
             raise StudyError([Fault("out", str(out), rule, remedy)])
 
     def remarks(self, characteriser: Characteriser, targets: Sequence[Target]) -> Iterator[str]:
-        """Yield what stands above a table: what was characterised, and where it comes from."""
+        """Yield the lines above a table: the design, its source and its stimulus."""
         origin, what = "", self.hardware
         stimulus = f"{self.tasks} random tasks at least, seed {self.seed}"
         if isinstance(what, str):
@@ -321,13 +321,12 @@ class Request:
 def _generated(
     name: str, chosen: Sequence[Mapping[str, Value]], *, seed: int, tasks: int
 ) -> list[DesignTask]:
-    """Return designs of a generator with random tasks; all that it ships if none are chosen.
+    """Return designs of a generator with random tasks, by default all that it ships.
 
     Raises
     ------
     StudyError
-        A parameter or a value that the generator does not have; all faults at once.
-    UnknownPluginError
+        A parameter or a value that the generator does not have, all errors at once.
         There is no such generator.
     """
     generator = registry.get(Generator, name)
@@ -346,7 +345,7 @@ def _generated(
 
 
 def _named_apart(designs: Sequence[Design]) -> Iterator[Design]:
-    """Yield designs; those of one name get the parameters in which they differ behind it."""
+    """Yield designs.  Equal names are extended by the parameters in which the designs differ."""
     for design in designs:
         alike = [one.parameters for one in designs if one.name == design.name]
         differing = [
@@ -358,7 +357,7 @@ def _named_apart(designs: Sequence[Design]) -> Iterator[Design]:
 
 
 def check_library_files(files: Sequence[str | Path]) -> None:
-    """Refuse files of a library that are not there.
+    """Raise StudyError if files of a library do not exist.
 
     Raises
     ------
@@ -373,6 +372,6 @@ def check_library_files(files: Sequence[str | Path]) -> None:
 
 
 def between_commas(given: str | Sequence[str]) -> list[str]:
-    """Return what stands between commas, in one text or several."""
+    """Return the parts between commas, of one text or several."""
     several = [given] if isinstance(given, str) else [*given]
     return [part.strip() for text in several for part in text.split(",") if part.strip()]

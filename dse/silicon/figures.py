@@ -1,4 +1,4 @@
-"""What comes of a design: figures or faults, under which conditions, and for which clocks."""
+"""Results of a design: quantities or errors, the conditions, and the clocks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DIGITS = 3
 """Of a clock period that is rounded up."""
 
 UNKEPT = "unkept"
-"""Fact that says why a result could not be kept."""
+"""Fact with the reason why a result could not be kept."""
 
 FIGURES = {
     "payload": "payload_bit",
@@ -26,19 +26,19 @@ FIGURES = {
     "read": "read_byte",
     "written": "written_byte",
 }
-"""What one task of hardware is, and the quantity."""
+"""Quantities of one task of hardware, by their written names."""
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """Under which every design of a table is characterised.
+    """Conditions of the characterisation of every design of a table.
 
     Attributes
     ----------
     period_s
-        Clock period; 0 for the least of each design, rounded up.
+        Clock period, 0 for the least of each design, rounded up.
     gate_clocks
-        Flip-flops with one enable that get a clock gate; 0 for no gates.
+        Flip-flops with one enable that get a clock gate, 0 for no gates.
     time_limit_s
         The longest that mapping a design may take.
     """
@@ -50,7 +50,7 @@ class Conditions:
 
 @dataclass(frozen=True)
 class CharacterisedDesign:
-    """What came of a design.
+    """Result of a design.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class CharacterisedDesign:
     facts
         Hashes, versions and counts, as text.
     notes
-        What was assumed, clipped or omitted.
+        Assumptions, clipped values and omissions.
     """
 
     name: str
@@ -72,19 +72,19 @@ class CharacterisedDesign:
 
 
 def of_design(name: str, fault: Fault) -> Fault:
-    """Return a fault with the design that has it; one in a file may be that of several."""
+    """Return an error with its design's name.  An error in a file may belong to several designs."""
     if fault.line:
         return fault
     return replace(fault, where=f"{name}: {fault.where}" if fault.where else name)
 
 
 def period_of(least_s: float, wanted_s: float) -> float:
-    """Return the period that was requested, or the least, rounded up.
+    """Return the requested period, or the least, rounded up.
 
     Raises
     ------
     StudyError
-        The least is longer than that, or is none.
+        The least is longer than the requested one, or no path takes time.
     """
     if not least_s > 0:
         rule = "no path takes any time: outputs are constants, or inputs handed on"
@@ -101,12 +101,12 @@ def period_of(least_s: float, wanted_s: float) -> float:
 
 
 def positive_quantity(text: str, quantity: str, where: str) -> float:
-    """Return in SI what was written for a quantity, which is above 0.
+    """Return in SI the written value of a quantity, which is above 0.
 
     Raises
     ------
     StudyError
-        It cannot be read, or is not.
+        It cannot be read, or is not above 0.
     """
     try:
         clock = quantity == "clock_hz"
@@ -142,7 +142,7 @@ def rounded_down(value: float, digits: int) -> float:
 
 def _rounded(value: float, digits: int, whole: Callable[[float], int]) -> float:
     places = digits - 1 - math.floor(math.log10(value))
-    scaled = round(value * 10.0**places, 12 - digits)  # what is equal but for the last bits
+    scaled = round(value * 10.0**places, 12 - digits)  # without rounding errors of the last bits
     return float(f"{whole(scaled)}e{-places}")
 
 
@@ -150,13 +150,13 @@ def _rounded(value: float, digits: int, whole: Callable[[float], int]) -> float:
 
 
 TARGET = "target"
-"""Column of the clock that a design was mapped for, where there are several."""
+"""Column of the clock that a design was mapped for, if there are several."""
 
 SHARES = {"fastest": 1.0, "half": 0.5, "quarter": 0.25}
-"""What is written for a share of the fastest clock that a design has."""
+"""Written names of shares of a design's fastest clock."""
 
 _NEAR = 0.01
-"""Of area, energy and clock: no figure before placement is surer."""
+"""Of area, energy and clock: no value before placement is more accurate."""
 
 _NO_ROW = "another target gives no more than 1 % less area or energy or a faster clock: no row"
 
@@ -168,12 +168,10 @@ class Target:
     """A clock that logic is mapped for.
 
     Attributes
-    ----------
     clock_hz
-        By itself; 0 for a share.
+        The clock, or 0 for a share.
     share
-        Of the clock that a design has where it is mapped as fast as it gets; 0 for the clock of
-        all designs, if there is one.
+        Share of a design's fastest clock.  0 for the clock of all designs, if there is one.
     """
 
     clock_hz: float = 0.0
@@ -181,14 +179,14 @@ class Target:
 
     @property
     def name(self) -> str:
-        """What is written for it, with six digits of a clock."""
+        """Return its written form, with six digits of a clock."""
         if self.clock_hz:
             return f"{self.clock_hz * 1e-6:.6g} MHz"
         return next((name for name, share in SHARES.items() if share == self.share), "")
 
     @property
     def suffix(self) -> str:
-        """What the name of its row ends with; nothing for the fastest."""
+        """Return the end of its row's name, empty for the fastest."""
         if self.clock_hz:
             return f"_for_{self.name.replace(' ', '').lower()}"
         return f"_{self.name}" if 0 < self.share < 1 else ""
@@ -201,7 +199,8 @@ class Target:
 FASTEST, STATED = Target(), Target(share=0.0)
 DEFAULT_TARGETS = tuple(Target(share=one) for one in SHARES.values())
 """Of a design whose clock is not stated: a core that is clocked slower than it could be pays in
-area and energy for logic that was mapped for speed."""
+area and energy for logic that was mapped for speed.
+"""
 
 
 def targets_of(clocks: Sequence[str]) -> list[Target]:
@@ -221,7 +220,7 @@ def targets_of(clocks: Sequence[str]) -> list[Target]:
 
 
 def check_targets(targets: Sequence[Target]) -> None:
-    """Refuse targets whose rows would have one name.
+    """Raise StudyError if rows of two targets would have one name.
 
     Raises
     ------
@@ -242,12 +241,12 @@ def check_targets(targets: Sequence[Target]) -> None:
 
 
 def are_rows(targets: Sequence[Target]) -> bool:
-    """Return whether a table tells targets apart: not the fastest alone."""
+    """Return whether a table has targets other than the fastest or the stated one."""
     return bool({one.name for one in targets} - {FASTEST.name, STATED.name})
 
 
 def at_target(one: CharacterisedDesign, target: Target) -> CharacterisedDesign:
-    """Return a design with what it was mapped for in its name, and as a parameter."""
+    """Return a design with its target in its name, and as a parameter."""
     return replace(
         one,
         name=f"{one.name}{target.suffix}",
@@ -256,10 +255,10 @@ def at_target(one: CharacterisedDesign, target: Target) -> CharacterisedDesign:
 
 
 def rows_apart(designs: Sequence[CharacterisedDesign]) -> Iterator[CharacterisedDesign]:
-    """Yield of the rows of a design the first, and those that no other comes near.
+    """Yield the first row of each design, and its rows that no other row comes near.
 
-    Near is `_NEAR`: at most so much more area and energy, and so much less clock.  What has such
-    rows by it says so.
+    Near is `_NEAR`: at most so much more area and energy, and so much less clock.  A row that
+    replaces others has a note of it.
     """
     groups: dict[tuple[tuple[str, Value], ...], list[CharacterisedDesign]] = {}
     for one in designs:
@@ -277,7 +276,7 @@ def rows_apart(designs: Sequence[CharacterisedDesign]) -> Iterator[Characterised
 
 
 def _is_near(by: Mapping[str, float], one: Mapping[str, float]) -> bool:
-    """Return whether figures are near others, or better."""
+    """Return whether a row is near another, or better."""
     slower = one["clock_hz"] / by["clock_hz"]
     more = (by[name] / one[name] for name in ("area_m2", "energy_j"))
     return max(slower, *more) <= 1.0 + _NEAR

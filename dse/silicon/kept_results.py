@@ -29,25 +29,25 @@ def sha256(content: bytes) -> str:
 
 
 def own_sha256(folder: Path = Path(__file__).parent) -> str:
-    """Return a hash of the modules that figures come from."""
+    """Return a hash of the modules that compute the results."""
     return sha256(b"".join(path.read_bytes() for path in sorted(folder.rglob("*.py"))))
 
 
 def user_folder() -> Path:
-    """Return where this user's programs keep what can be made again (XDG Base Directory)."""
+    """Return the folder for reproducible data of this user's programs (XDG Base Directory)."""
     given = os.environ.get("XDG_CACHE_HOME", "")
     return (Path(given) if Path(given).is_absolute() else Path.home() / ".cache") / "dse"
 
 
 @dataclass(frozen=True)
 class KeptResults:
-    """A folder of results; the oldest go when they take more than `most_byte` together."""
+    """A folder of results.  The oldest are deleted when all together exceed `most_byte`."""
 
     folder: Path
     most_byte: float = 64e6
 
     def read(self, key: str) -> dict[str, Any] | None:
-        """Return what was kept under a key; None where it is not, or cannot be read."""
+        """Return the result kept under a key, or None if there is none or it cannot be read."""
         path = self._path(key)
         try:
             found = json.loads(read_regular(path, LARGEST_BYTE))

@@ -34,7 +34,7 @@ def verilog(
     sv: bool = False,
     dut: str | None = None,
 ) -> Verilog:
-    """Describe hardware of one's own, for `characterise`.
+    """Describe the user's own hardware, for `characterise`.
 
     >>> sha = dse.verilog("sha.v", top="sha", check="vectors.csv", payload="512 bit",
     ...                   cycles_per_task="64 / unroll", latency="64 / unroll")
@@ -75,7 +75,7 @@ def verilog(
     Raises
     ------
     dse.errors.StudyError
-        What is wrong with lists, folders or macros.
+        Errors in lists, folders or macros.
     """
     from dse.silicon.descriptions.own_hardware import Verilog
     from dse.silicon.descriptions.sources import sources_of
@@ -125,7 +125,7 @@ def characterise(
     Parameters
     ----------
     hardware
-        The name of a generator, or what `verilog` returns.
+        The name of a generator, or the result of `verilog`.
     library : LIB
         Liberty file, .lib or .lib.gz; several make one.  They have one process and one corner.
     over : NAME=VALUES
@@ -156,7 +156,7 @@ def characterise(
     Raises
     ------
     dse.errors.StudyError
-        What is wrong with descriptions, library or answers, or the first answer that is wrong.
+        Errors in descriptions, library or answers, or the first wrong answer.
     dse.errors.MissingLibraryError
         There is no Yosys.
     """

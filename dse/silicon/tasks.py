@@ -1,4 +1,4 @@
-"""What is to be characterised: designs with their descriptions, and what is known of them."""
+"""Tasks of characterisation: designs with their descriptions, and their known answers."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ _WHOLE = re.compile(r"[+-]?\d+")
 
 @dataclass(frozen=True)
 class DesignTask:
-    """A design, and what goes into it and must come out.
+    """A design with its inputs and expected outputs.
 
     Attributes
     ----------
     design
-        Its description and what one task is.
+        Its description and the quantities of one task.
     vectors
         Known answers: bits, or a table whose ports are known once the design is mapped.
     sources
-        Descriptions of the user's own; no files where `design` has the text.
+        The user's own descriptions.  No files if `design` has the text.
     target
-        What its logic is mapped for.
+        Clock that its logic is mapped for.
     """
 
     design: Design
@@ -49,8 +49,9 @@ class DesignTask:
 
     @cached_property
     def description_sha256(self) -> str:
-        """Hash of the description: of every file, and where a macro or a parameter names one, of
-        what elaborates from it.
+        """Return the hash of every file, and of the elaborated design if a macro names a file.
+
+        A parameter may name one, too.
         """
         text = self.design.verilog
         if not self.sources.is_wholly_named:
@@ -73,13 +74,13 @@ class DesignTask:
 def check_answers(
     task: DesignTask, vectors: Vectors, found: Answers, what: str = "netlist"
 ) -> None:
-    """Refuse a design whose netlist, or `what` else was simulated, gives a wrong answer.
+    """Raise StudyError if a design's netlist, or the simulated `what`, gives a wrong answer.
 
     Raises
     ------
     StudyError
-        The first one: cycle, port, expected, found; with the design where the answers are written
-        in a table, which may be that of several.
+        The first wrong answer: cycle, port, expected, found.  The design is named if the answers
+        are in a table, which several designs may share.
     """
     wrong: dict[str, Bits] = {}
     for port, known in vectors.known.items():
@@ -107,14 +108,14 @@ def check_answers(
 
 
 def hexadecimal(bits: Bits) -> str:
-    """Return the value of a port in hexadecimal; of a wide one the end."""
+    """Return the value of a port in hexadecimal, only the end of a wide one."""
     number = int("".join("01"[bit] for bit in bits[::-1].astype(int)), 2)
     digits = f"{number:0{-(-len(bits) // 4)}x}"
     return f"0x{digits}" if len(digits) <= MOST_DIGITS else f"...{digits[-MOST_DIGITS:]}"
 
 
 def combinations(over: Mapping[str, str]) -> list[dict[str, Value]]:
-    """Return every combination of values, written ``1,2,4``; whole numbers are numbers.
+    """Return every combination of values, written ``1,2,4``, with whole numbers as integers.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Yosys in a process and a folder of its own, for it is not reentrant and may crash.
+"""Yosys in a separate process and folder, because it is not reentrant and may crash.
 
 It is pyosys, or a ``yosys`` of the PATH.
 """
@@ -25,13 +25,13 @@ _PYOSYS = "from pyosys import libyosys; libyosys.run_pass('script script.ys')"
 
 
 READING_S = 600.0
-"""The longest that reading alone may take."""
+"""The longest time for reading."""
 _ERROR = re.compile(
     r"^(?:(?P<file>.+?):(?P<line>\d+):(?:(?P<column>\d+):)? )?ERROR: ?(?P<rule>.*)$", re.M
 )
 _NEVER_FILES = ("input", "<stdin>", "parameters.sv")
 _SUMMARY = ("Design elaboration failed", "Bad command")
-"""What ends a log after the errors that say more."""
+"""Lines that end a log after the errors, which have the details."""
 _INTO_LOG = (
     "import os, sys; "
     "log = os.open('log', os.O_WRONLY | os.O_CREAT); os.dup2(log, 1); os.dup2(log, 2); "
@@ -46,7 +46,7 @@ class ToolTimeError(DseError):
 
 @dataclass(frozen=True)
 class Output:
-    """What a run said, and the files that it wrote: texts by name."""
+    """Log of a run, and the files that it wrote: texts by name."""
 
     log: str
     files: dict[str, str]
@@ -54,9 +54,9 @@ class Output:
 
 @dataclass(frozen=True)
 class Yosys:
-    """A program that maps, ``pyosys`` or ``yosys``: how it is called to run ``script.ys``.
+    """A program that maps, ``pyosys`` or ``yosys``: its command to run ``script.ys``.
 
-    And how long it may take for that.
+    And its time limit.
     """
 
     name: str
@@ -65,12 +65,12 @@ class Yosys:
 
     @property
     def has_slang(self) -> bool:
-        """Whether slang reads SystemVerilog in it, as it does in the wheel."""
+        """Return whether slang reads SystemVerilog in it, as in the wheel."""
         return self.name == "pyosys"
 
 
 def found_yosys() -> tuple[Yosys, ...]:
-    """Return what is installed, pyosys first: its version is that of the extra."""
+    """Return the installed programs, pyosys first: its version is the version of the extra."""
     found = []
     if find_spec("pyosys"):
         found.append(Yosys("pyosys", (sys.executable, "-P", "-c", _PYOSYS)))
@@ -96,15 +96,15 @@ def chosen_yosys(time_limit_s: float = READING_S) -> Yosys:
 
 
 def run_yosys(yosys: Yosys, script: Sequence[str], files: Mapping[str, str]) -> Output:
-    """Run a script, a command a line, in a folder of its own, which is gone after.
+    """Run a script, a command a line, in a temporary folder.
 
-    It is ended after its time, with all that it started, as when this process ends, however that
-    ends.
+    It is ended after its time, with all processes that it started, also when this process ends in
+    any way.
 
     Parameters
     ----------
     yosys
-        What runs it, and how long it may take.
+        The program and its time limit.
     script
         Its lines.
     files
@@ -113,7 +113,7 @@ def run_yosys(yosys: Yosys, script: Sequence[str], files: Mapping[str, str]) -> 
     Returns
     -------
     Output
-        Also where it ended with an error, which is in its log.
+        Also if it ended with an error, which is in its log.
 
     Raises
     ------
@@ -145,21 +145,21 @@ def run_yosys(yosys: Yosys, script: Sequence[str], files: Mapping[str, str]) -> 
 
 
 def raise_errors(output: Output, remedies: Sequence[tuple[str, str]], *, done: str) -> None:
-    """Raise what a run of Yosys ended with, when it did not write the file `done`.
+    """Raise the errors of a run of Yosys that did not write the file `done`.
 
     Parameters
     ----------
     output
         As `run_yosys` returns it.
     remedies
-        Regular expressions, and what to do about an error that has one.
+        Regular expressions, and the remedy of an error that matches one.
     done
         The file that it writes last.
 
     Raises
     ------
     StudyError
-        The errors of the log, with file and line where it has them.
+        The errors of the log, with file and line if it has them.
     """
     if done not in output.files:
         raise StudyError(_errors(output.log, remedies))

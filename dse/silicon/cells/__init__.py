@@ -1,4 +1,4 @@
-"""Standard cells: liberty files, and what their cells compute, take and may be used for.
+"""Standard cells: liberty files, the functions, pins and uses of their cells.
 
-May import modules of `dse.silicon` and what they may import.
+May import modules of `dse.silicon` and their imports.
 """

@@ -1,6 +1,6 @@
-"""Boolean functions: expressions of liberty as truth tables, and many of nets side by side.
+"""Boolean functions: expressions of liberty as truth tables, and functions of many nets as arrays.
 
-These have two values, or three where some may be unknown.
+Values are two, or three if some may be unknown.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class FunctionError(ExpressionError):
 def truth_table(function: str, pins: Sequence[str]) -> NDArray[np.bool_]:
     """Return the values of a function of liberty, shape (2**n,).
 
-    Entry k is the value where pin i has bit i of k.  Signs, binding tightest first: ``!`` before
-    and ``'`` after; ``^``; ``*``, ``&`` or a blank; ``+`` or ``|`` (Liberty
-    User Guide, "function").
+    Entry k is the value for inputs that are the bits of k: pin i is bit i.  Signs, binding tightest
+    first: ``!`` before and ``'`` after, ``^``, then ``*``, ``&`` or a blank, then ``+`` or ``|``
+    (Liberty User Guide, "function").
 
     Raises
     ------
@@ -90,7 +90,7 @@ class _Reader:
         return self.tokens[self.next] if self.next < len(self.tokens) else ""
 
     def _joined(self, level: int = 0) -> NDArray[np.bool_]:
-        """Return what signs of a level join; what stands side by side is a product."""
+        """Return the terms joined by the signs of a level, adjacent terms as a product."""
         if level == len(_JOINING):
             return self._single()
         signs, join = _JOINING[level]
@@ -135,14 +135,14 @@ UNKNOWN = 2
 """The third value of a net, beside 0 and 1."""
 
 BINARY, TERNARY = 2, 3
-"""How many values a net can have: without and with `UNKNOWN`."""
+"""Number of values of a net: without and with `UNKNOWN`."""
 
 Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class NetFunction:
-    """A function of nets that drives a net; `table` is a truth table over `inputs` as bytes."""
+    """A function of nets that drives a net.  Its values over `inputs` are `table`, as bytes."""
 
     output: int
     inputs: tuple[int, ...]
@@ -160,7 +160,7 @@ class Functions:
     columns
         ``columns[p]`` has the net of input p of the first ``len(columns[p])`` functions.
     starts
-        By number of values: where the table of each begins in `tables`, shape (n,).
+        By number of values: the start of each function's table in `tables`, shape (n,).
     tables
         By number of values: truth tables, one after the other.
     """
@@ -171,7 +171,7 @@ class Functions:
     tables: Mapping[int, Integers]
 
     def at(self, values: Integers, radix: int) -> Integers:
-        """Return the value of each function, given those of all nets, shape (nets,)."""
+        """Return the value of each function from the values of all nets, shape (nets,)."""
         entries = self.starts[radix].copy()
         for pin, nets in enumerate(self.columns):
             entries[: len(nets)] += values[nets] * radix**pin
@@ -179,7 +179,7 @@ class Functions:
 
 
 def side_by_side(functions: Sequence[NetFunction]) -> Functions:
-    """Return functions as arrays, in their order, which must be that of falling inputs."""
+    """Return functions as arrays, in the given order, which must be by falling number of inputs."""
     places: dict[bytes, tuple[int, int]] = {}
     pools: dict[int, list[Integers]] = {BINARY: [], TERNARY: []}
     sizes = dict.fromkeys(pools, 0)
@@ -209,8 +209,8 @@ _NONE = np.zeros(0, np.int64)
 def ternary(table: NDArray[np.bool_]) -> Integers:
     """Return a truth table, shape (2**n,), for inputs that may be unknown, shape (3**n,).
 
-    A value is unknown where it depends on the unknown inputs of this one function; entry k is
-    that where input i is digit i of k to the base of three.
+    A value is unknown if it depends on the unknown inputs of this one function.  Entry k is the
+    value for inputs that are the digits of k to the base of three.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def ternary(table: NDArray[np.bool_]) -> Integers:
 
 
 def essential(table: NDArray[np.bool_], pins: Sequence[str]) -> tuple[tuple[str, ...], bytes]:
-    """Return the pins on which a function depends, and its truth table over them as bytes.
+    """Return the pins that a function depends on, and its truth table over them as bytes.
 
     Examples
     --------

@@ -41,18 +41,18 @@ MOST_BYTE = 500_000_000
 
 
 def read_liberty(*paths: str | Path) -> CellLibrary:
-    """Return the cells in liberty files, which may be gzipped; several make one library.
+    """Return the cells in liberty files, which may be gzipped.  Several files make one library.
 
     Delays, slews and energies are tables of the nonlinear delay model (Liberty User Guide and
     Reference Manual, Open Source Liberty).  Not read: current-source models, banks of bits
     and buses (their cells are omitted and named), energy drawn from rails of 0 V (the same charge
-    is counted at the supply), wires.  Leakage is ``cell_leakage_power``; where it
-    is missing or 0, the mean over the states of ``leakage_power``.
+    is counted at the supply), wires.  Leakage is ``cell_leakage_power``.  If that is missing or 0,
+    it is the mean over the states of ``leakage_power``.
 
     Raises
     ------
     StudyError
-        A file cannot be read, or breaks a rule; all faults at once.
+        A file cannot be read, or breaks a rule.  All errors are reported at once.
     """
     parts: list[CellLibrary] = []
     readers: list[CellReader] = []
@@ -142,7 +142,7 @@ def _notes(readers: list[CellReader]) -> Iterator[str]:
 
 
 def _disagreements(parts: list[CellLibrary]) -> Iterator[Fault]:
-    """Yield what keeps files from being one library."""
+    """Yield the reasons why files cannot be one library."""
     for part in parts[1:]:
         (file,), (first,) = part.sources, parts[0].sources
         for what in ("voltage_v", "temperature_c"):
@@ -162,7 +162,7 @@ def _disagreements(parts: list[CellLibrary]) -> Iterator[Fault]:
 
 
 def _joined(parts: list[CellLibrary], notes: tuple[str, ...]) -> CellLibrary:
-    """Return one library, which is named like its first file."""
+    """Return one library with the name of its first file."""
     return replace(
         parts[0],
         cells={name: cell for part in parts for name, cell in part.cells.items()},
@@ -184,10 +184,10 @@ _PinGroup = tuple[str, LibertyGroup, LibertyGroup]
 
 
 class CellReader:
-    """Turns groups ``cell`` into records; counts what was assumed."""
+    """Reader of groups ``cell`` into records, which counts its assumptions."""
 
     def __init__(self, library: LibertyGroup, text: LibertyText, units: LibertyUnits) -> None:
-        """Keep what all cells of a library share."""
+        """Keep the data that all cells of a library share."""
         self.library = library
         self.text = text
         self.units = units
@@ -200,7 +200,7 @@ class CellReader:
         self.ground_energy = 0
 
     def cell(self, group: LibertyGroup) -> Cell | None:
-        """Return a cell, or None where it has banks of bits or buses, which are not read."""
+        """Return a cell, or None if it has banks of bits or buses, which are not read."""
         name = next(iter(group.words()), "")
         if next(group.all(*_WIDE), None) is not None:
             self.omitted.append(name)
@@ -320,7 +320,7 @@ class CellReader:
         )
 
     def _edge_capacitance(self, pin: LibertyGroup, edge: str, path: tuple[str, ...]) -> float:
-        """Return the capacitance (F) that an edge sees; of a range, the largest."""
+        """Return the capacitance (F) at an edge, the largest of a range."""
         key = f"{edge}_capacitance"
         found = pin.last(f"{key}_range")
         if found is None:
@@ -355,7 +355,7 @@ class CellReader:
                 yield Arc(related_pin=related, sense=sense, kind=kind, **tables)
 
     def _related(self, group: LibertyGroup, path: tuple[str, ...]) -> list[str]:
-        """Return the related pins of a group; one that the cell lacks is a fault."""
+        """Return the related pins of a group.  A pin that the cell lacks is an error."""
         found = words(group.get("related_pin"))
         for name in found:
             if name not in self.pins:
@@ -383,7 +383,7 @@ class CellReader:
 
 
 def _pins(cell: LibertyGroup) -> Iterator[_PinGroup]:
-    """Yield name, group and outer group of each pin; those of a bundle inherit its direction."""
+    """Yield name, group and outer group of each pin, with the direction of its bundle, if any."""
     for group in cell.all("pin"):
         yield from ((name, group, group) for name in group.words())
     for bundle in cell.all("bundle"):
@@ -394,7 +394,7 @@ def _pins(cell: LibertyGroup) -> Iterator[_PinGroup]:
 
 
 def _clock_gate(cell: LibertyGroup, pins: Sequence[_PinGroup]) -> ClockGate | None:
-    """Return the pins of a clock gate for rising edges; None where it is another cell."""
+    """Return the pins of a clock gate for rising edges, None for other cells."""
     if cell.get("clock_gating_integrated_cell") not in _CLOCK_GATES:
         return None
     marked = {
@@ -408,7 +408,7 @@ def _clock_gate(cell: LibertyGroup, pins: Sequence[_PinGroup]) -> ClockGate | No
 
 
 def unateness(function: str | None, related: str, known: Sequence[str] | None) -> Sense:
-    """Return how a function follows one of its pins; both ways where it is unknown.
+    """Return the sense of a function in one of its pins: both ways if it is unknown.
 
     Examples
     --------
@@ -435,7 +435,7 @@ _BLANKS = str.maketrans('",\\', "   ")
 
 @dataclass(frozen=True)
 class LibertyUnits:
-    """What numbers of a file are multiplied by; areas are in square micrometres by custom."""
+    """Factors of the numbers of a file.  Areas are in square micrometres by custom."""
 
     second: float
     farad: float
@@ -450,7 +450,7 @@ class LibertyUnits:
 
 
 def read_units(library: LibertyGroup, text: LibertyText) -> LibertyUnits:
-    """Return the units of a library; one that is missing or unknown is a fault."""
+    """Return the units of a library.  A missing or unknown unit is an error."""
     return LibertyUnits(
         second=_unit(library, text, "time_unit", "1ns", "time_s"),
         watt=_unit(library, text, "leakage_power_unit", "1nW", "leakage_w"),
@@ -496,7 +496,7 @@ def _capacitance(library: LibertyGroup, text: LibertyText) -> float:
 
 
 class TableReader:
-    """Turns groups of values into tables; axes that are written alike are one array."""
+    """Reader of groups of values into tables, with one array for axes of the same text."""
 
     def __init__(self, library: LibertyGroup, text: LibertyText, units: LibertyUnits) -> None:
         """Keep the templates of a library."""
@@ -508,7 +508,7 @@ class TableReader:
         self._axes: dict[tuple[str, float], NDArray[np.float64]] = {}
 
     def table(self, group: LibertyGroup, path: tuple[str, ...], unit: float) -> LookupTable | None:
-        """Return the table of a group, values times `unit`, or None after a fault."""
+        """Return the table of a group, values times `unit`, or None after an error."""
         found = group.last("values")
         if found is None:
             rule = f"{group.kind} needs values"

@@ -1,4 +1,4 @@
-"""The text of a liberty file as nested groups; nothing here knows a cell."""
+"""The text of a liberty file as nested groups, without knowledge of cells."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _REST = re.compile(r"\s*\Z")
 
 @dataclass(slots=True)
 class LibertyGroup:
-    """``kind (names) { ... }``; a place is an offset in the text.
+    """``kind (names) { ... }``.  A place is an offset in the text.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class LibertyGroup:
         return found[0] if found else default
 
     def place(self, name: str) -> int:
-        """Return where an attribute stands, or the group itself."""
+        """Return the place of an attribute, or of the group itself."""
         found = self.attributes.get(name)
         return found[1] if found else self.at
 
@@ -70,15 +70,15 @@ class LibertyGroup:
 
 
 def words(text: str) -> list[str]:
-    """Return names that stand between commas, blanks and quotes."""
+    """Return the names between commas, blanks and quotes."""
     return re.findall(r'[^\s",\\]+', text)
 
 
 class LibertyText:
-    """A file's text, and the faults found in it."""
+    """A file's text and its errors."""
 
     def __init__(self, text: str, file: str) -> None:
-        """Keep the text, comments as blanks; `file` is the name that faults show."""
+        """Keep the text, comments as blanks.  `file` is its name in errors."""
         self.text = _COMMENTS.sub(lambda one: one[1] or re.sub(".", " ", one[0]), text)
         self.file = file
         self.faults: list[Fault] = []
@@ -92,13 +92,13 @@ class LibertyText:
         return Position(line, at - self._lines[line - 1] + 1, self.file)
 
     def fault(self, at: int, path: tuple[str, ...], written: str, rule: str, remedy: str) -> None:
-        """Note a fault at an offset."""
+        """Note an error at an offset."""
         if len(self.faults) < ENOUGH_FAULTS:
             shown = visible(shortened(written))
             self.faults.append(self.position(at).fault(path, shown, rule, remedy))
 
     def library(self) -> LibertyGroup | None:
-        """Return the group ``library``; what cannot be read is a fault."""
+        """Return the group ``library``.  Unreadable text is an error."""
         root = LibertyGroup("file", "", 0)
         open_groups, at = [root], 0
         for found in _STATEMENT.finditer(self.text):

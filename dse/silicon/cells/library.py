@@ -1,4 +1,4 @@
-"""Standard cells as records: pins, arcs, tables, flip-flops; all in SI."""
+"""Standard cells as records in SI: pins, arcs, tables, flip-flops."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Sense = Literal["positive_unate", "negative_unate", "non_unate"]
 
 @dataclass(frozen=True, eq=False)
 class LookupTable:
-    """A table of the nonlinear delay model (NLDM); a scalar has one row and one column.
+    """A table of the nonlinear delay model (NLDM).  A scalar has one row and one column.
 
     Attributes
     ----------
     rows
-        Slew (s) at the input, shape (n,); for constraints, slew of the data.
+        Slew (s) at the input, shape (n,).  For constraints, slew of the data.
     columns
-        Load (F) at the output, shape (m,); for constraints, slew (s) of the clock.
+        Load (F) at the output, shape (m,).  For constraints, slew (s) of the clock.
     values
         Shape (n, m): s, or J for tables of internal power.
     """
@@ -35,7 +35,7 @@ class LookupTable:
     def at(
         self, row: NDArray[np.float64] | float, column: NDArray[np.float64] | float
     ) -> NDArray[np.float64]:
-        """Return values between the rows and columns, bilinear; beyond them the edge's plane."""
+        """Return values, bilinear between rows and columns, on the edge's plane beyond them."""
         row, column = np.broadcast_arrays(np.asarray(row, float), np.asarray(column, float))
         which = np.zeros(row.size, dtype=np.intp)
         return TableStack((self,)).at(which, row.ravel(), column.ravel()).reshape(row.shape)
@@ -45,7 +45,7 @@ class TableStack:
     """Tables of any shapes as arrays of one shape, so that many are read at once."""
 
     def __init__(self, tables: Sequence[LookupTable]) -> None:
-        """Pad axes with infinity; the number of a table is its place in the sequence."""
+        """Pad axes with infinity.  A table's number is its position in the sequence."""
         self._rows, self._row_last = _padded([table.rows for table in tables])
         self._columns, self._column_last = _padded([table.columns for table in tables])
         shape = (len(tables), self._rows.shape[1], self._columns.shape[1])
@@ -60,7 +60,7 @@ class TableStack:
         """Return the value of table `which` at each row and column, all of shape (n,).
 
         Bilinear between four neighbours, ``(1-r)(1-c) v00 + (1-r) c v01 + r (1-c) v10 + r c v11``
-        with r and c the shares of the way; beyond the table the same plane goes on, so that r or
+        with r and c the shares of the way.  Beyond the table the same plane continues, so that r or
         c is below 0 or above 1 (Liberty User Guide, "Table Lookup and Interpolation").
         """
         i, above, down = _between(self._rows[which], self._row_last[which], row)
@@ -94,22 +94,22 @@ def _between(
 
 
 DELAY_TABLES = ("cell_rise", "cell_fall", "rise_transition", "fall_transition")
-"""What an arc has where a signal passes."""
+"""Tables of an arc that a signal passes."""
 
 STABLE_TABLES = ("rise_constraint", "fall_constraint")
-"""What an arc has where data must be stable."""
+"""Tables of an arc that requires stable data."""
 
 
 @dataclass(frozen=True)
 class Arc:
-    """How an output follows an input, or when an input must be stable before or after another.
+    """Delays from an input to an output, or times for which an input must be stable around another.
 
     Attributes
     ----------
     related_pin
-        The input that causes; of a constraint, the clock.
+        The input that causes the change, or the clock of a constraint.
     sense
-        "positive_unate": a rising input raises the output; "negative_unate": it lowers it;
+        "positive_unate": a rising input raises the output.  "negative_unate": it lowers it.
         "non_unate": both.
     kind
         The ``timing_type`` of liberty: "combinational", "rising_edge", "setup_rising", ...
@@ -134,9 +134,10 @@ class Arc:
 
 @dataclass(frozen=True)
 class InternalPower:
-    """Energy (J) inside a cell per transition of a pin; of an output, by slew and load.
+    """Energy (J) inside a cell per transition of a pin, for an output by slew and load.
 
-    `related_pin` is empty for inputs; energies from several supply rails add up.
+    `related_pin` is empty for inputs.  Energies from several supply rails add up.
+
     """
 
     related_pin: str
@@ -148,10 +149,10 @@ class InternalPower:
 
 @dataclass(frozen=True)
 class Pin:
-    """A pin of a cell; `function` is the Boolean expression that drives it.
+    """A pin of a cell, with `function`, the Boolean expression that drives it.
 
-    `edge_capacitance_f` has what a rising and a falling edge see, where the library tells them
-    apart; of a range, the largest.
+    `edge_capacitance_f` is the capacitance at a rising and at a falling edge, if the library
+    distinguishes them, the largest of a range.
     """
 
     name: str
@@ -195,7 +196,7 @@ class ClockGate:
 
 @dataclass(frozen=True)
 class Cell:
-    """A standard cell; `latch` is false for clock gates, which have one inside."""
+    """A standard cell.  `latch` is false for clock gates, which contain one."""
 
     name: str
     area_m2: float
@@ -208,18 +209,18 @@ class Cell:
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:
-        """The names of its inputs."""
+        """Return the names of its inputs."""
         return tuple(pin.name for pin in self.pins.values() if pin.direction == "input")
 
     @cached_property
     def outputs(self) -> tuple[Pin, ...]:
-        """Its outputs."""
+        """Return its outputs."""
         return tuple(pin for pin in self.pins.values() if pin.direction == "output")
 
 
 @dataclass(frozen=True)
 class CellLibrary:
-    """Cells of one process at one corner; `sources` has the sha256 of each file by its name."""
+    """Cells of one process at one corner, with the sha256 of each file by its name in `sources`."""
 
     name: str
     voltage_v: float

@@ -1,4 +1,4 @@
-"""Which cells of a library a netlist is made of, and a short liberty text of them for Yosys."""
+"""Cells of a library for netlists, and a short liberty text of them for Yosys."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TIED = "__tied"
 """Ends the name of a flip-flop of which some inputs never change."""
 
 _UNTIMED = "no whole"
-"""How the reason begins that an arc is missing."""
+"""Start of the reason that an arc is missing."""
 
 _OF_A_REASON = 3
 """So many cells are named that are not used for one reason."""
@@ -40,22 +40,22 @@ _NEEDED = {
     "inverter": ("10",),
     "gate of two inputs": ("0001", "0111", "1000", "1110"),
 }
-"""Gates without which abc maps nothing, and the functions of which one is enough."""
+"""Gates that abc cannot map without, and their functions, one of which is enough."""
 
 
 @dataclass(frozen=True)
 class UsableCells:
-    """What Yosys may map to.
+    """Cells that Yosys may map to.
 
     Attributes
     ----------
     liberty
         Text of a liberty file: these cells with their delays, in ps and fF.
     tied
-        Flip-flops of which set and reset are tied off: name in the text -> cell, and the value
-        of each tied pin.
+        Flip-flops with set and reset tied off: name in the text -> cell, and the value of each
+        tied pin.
     omitted
-        Cells of the library that are not used, and why.
+        Cells of the library that are not used, and the reasons.
     """
 
     liberty: str
@@ -72,14 +72,14 @@ class UsableCells:
 def usable_cells(library: CellLibrary) -> UsableCells:
     """Return the cells that a netlist may be made of.
 
-    Omitted: what the library says not to use, latches, cells without an arc that timing needs,
-    without a function (fillers), with a constant one (ties) or with several (adders, which abc
-    cannot choose), drivers of buses, flip-flops that do more than take an input once set and reset
-    are tied off (scan, enable), and names that match `LEAVE_OUT`.
+    Omitted: cells that the library marks as not to be used, latches, cells without an arc that
+    timing needs, without a function (fillers), with a constant one (ties) or with several (adders,
+    which abc cannot choose), drivers of buses, flip-flops that do more than take an input once set
+    and reset are tied off (scan, enable), and names that match `LEAVE_OUT`.
 
     Of flip-flops with the same edge, set and reset the smallest is offered, and `spread_fan_out`
-    takes larger ones where they pay.  One with set or reset is offered with these for descriptions
-    that have them, and with them tied off for those that have not.
+    takes larger ones if they pay.  One with set or reset is offered with these for descriptions
+    that have them, and with them tied off for descriptions without.
     """
     texts: list[str] = []
     tied: dict[str, tuple[str, Mapping[str, bool]]] = {}
@@ -108,7 +108,7 @@ def usable_cells(library: CellLibrary) -> UsableCells:
 
 
 def computes(cell: Cell, table: list[bool]) -> bool:
-    """Return whether a usable cell is the function of its inputs that a truth table has."""
+    """Return whether a usable cell computes the function of a truth table over its inputs."""
     if cell.flip_flop is not None or 1 << len(cell.inputs) != len(table):
         return False
     return bool(truth_table(cell.outputs[0].function or "", cell.inputs).tolist() == table)
@@ -156,9 +156,9 @@ def _whole(arc: Arc) -> bool:
 
 
 def missing_arc(cell: Cell, clock: str, kinds: Mapping[str, str]) -> str:
-    """Return which arc that timing needs a cell lacks, nothing if it has all.
+    """Return the first arc that timing needs and a cell lacks, or an empty text.
 
-    By pin, `kinds` has how the ``timing_type`` of its arcs from the clock begins.
+    By pin, `kinds` has the start of the ``timing_type`` of its arcs from the clock.
     """
     for pin, kind in kinds.items():
         arcs = [arc for arc in cell.pins[pin].arcs if arc.related_pin == clock]
@@ -170,7 +170,7 @@ def missing_arc(cell: Cell, clock: str, kinds: Mapping[str, str]) -> str:
 
 
 def lacking(library: CellLibrary, usable: UsableCells) -> Iterator[Fault]:
-    """Yield of what there is no cell that can be used, though nothing is mapped without."""
+    """Yield an error for the kinds of cells that mapping needs and the library lacks."""
     kept = [cell for name, cell in library.cells.items() if name not in usable.omitted]
     kinds = ["flip-flop"] * (not any(cell.flip_flop for cell in kept))
     for kind, tables in _NEEDED.items():
@@ -196,9 +196,9 @@ def unused(omitted: Mapping[str, str]) -> str:
 
 
 def _clocked(cell: Cell, state: FlipFlop) -> tuple[str, str, Mapping[str, bool]]:
-    """Return clock and input of a flip-flop, and values of set and reset with which it takes it.
+    """Return clock and input of a flip-flop, and values of set and reset for taking its input.
 
-    Empty names where there are none, or the state is not shown as it is.
+    Names are empty if there are none, or if an output does not show the state.
     """
     forcing = [text for text in (state.clear, state.preset) if text]
     pins = names_in(" ".join(forcing))[::-1]
@@ -227,7 +227,7 @@ _HEAD = (
 
 
 def _templates(library: CellLibrary) -> Iterator[str]:
-    """Yield a template for each size of tables; abc reads no table without."""
+    """Yield a template for each size of tables.  Without templates abc reads no table."""
     arcs = (
         arc for cell in library.cells.values() for pin in cell.pins.values() for arc in pin.arcs
     )

@@ -1,4 +1,4 @@
 """Hardware as it is described: Verilog, recorded waves, known answers, tasks.
 
-May import modules of `dse.silicon` and what they may import.
+May import modules of `dse.silicon` and their imports.
 """

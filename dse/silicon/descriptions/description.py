@@ -1,4 +1,4 @@
-"""Descriptions in Verilog as Yosys reads them, whatever they are mapped to, and their faults."""
+"""Descriptions in Verilog as Yosys reads them, for any mapping, and their errors."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ module floating (A, Y);
     if (!_TECHMAP_CONSTMSK_A_[at] || _TECHMAP_CONSTVAL_A_[at] !== 1'bx) assign Y[at] = A[at];
 endmodule
 """
-"""Undoes how slang drives what nothing drives: by a buffer of an unknown value."""
+"""Removes slang's drivers of undriven wires, which are buffers of an unknown value."""
 _COMPLETE = re.compile(r"\(\*[^)]*\bfull_case\b|synopsys[^\n]*full_case")
-"""Says that a case has all its cases, which slang does not take up: it would infer latches."""
+"""Marks of a complete case, which slang ignores: it would infer latches."""
 _REMEDIES = (
     ("^expected ", "correct the line"),
     ("does not exist in", "name a parameter of the top module"),
@@ -61,12 +61,12 @@ _SELECTIONS = (
     (r"\(type \$_ALDFFE?_", "t:$aldff*"),
     (r"\(type \$_DFFE?_[NP][NP][01]", "t:$adff*"),
 )
-"""What an error without a place is about: a regular expression, and cells of Yosys."""
+"""Subjects of errors without a place: a regular expression, and cells of Yosys."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How a description is read, the first way that succeeds; see `run_description`.
+    """Ways to read a description, of which the first that succeeds counts (`run_description`).
 
     Attributes
     ----------
@@ -75,9 +75,9 @@ class Reading:
     files
         Texts by name that they read beside the sources.
     places
-        Paths of sources as slang writes them, which are relative, and as they are.
+        Paths of sources as slang writes them, relative, and as they are.
     refused
-        Why slang does not, where that is known.
+        Reason why slang does not read it, if known.
     """
 
     ways: Sequence[Sequence[str]]
@@ -87,12 +87,12 @@ class Reading:
 
     @classmethod
     def of_text(cls, verilog: str) -> Reading:
-        """Return how a text is read, by Yosys itself."""
+        """Return the reading of a text, by Yosys itself."""
         return cls([["read_verilog design.v"]], {"design.v": verilog})
 
 
 class Read(NamedTuple):
-    """What a run said and wrote, the commands that read, and why others did not; else empty."""
+    """Output of a run, the commands that read, and the reason why others failed, or empty."""
 
     output: Output
     commands: Sequence[str]
@@ -102,12 +102,12 @@ class Read(NamedTuple):
 def reading(
     sources: Sources, yosys: Yosys, top: str, parameters: Mapping[str, int | str]
 ) -> Reading:
-    """Return how files are read: by slang, where the program has it, else by Yosys itself.
+    """Return the reading of files: by slang, if the program has it, else by Yosys itself.
 
     Raises
     ------
     StudyError
-        Names that cannot be handed on; all at once.
+        Names that cannot be handed on, all at once.
     """
     faults: list[Fault] = []
     for source in (*sources.files, *sources.include):
@@ -147,7 +147,7 @@ def _own_reading(sources: Sources, top: str, parameters: Mapping[str, int | str]
 
 
 def _slang_reading(top: str, parameters: Mapping[str, int | str]) -> Iterator[str]:
-    """Yield commands; a parameter that is not there slang finds in an instance only."""
+    """Yield commands.  Slang reports a missing parameter only in an instance."""
     if parameters:
         yield "read_slang --ast-compilation-only --top dse_parameters -f sources.f parameters.sv"
     yield "read_slang -f sources.f -f top.f"
@@ -180,12 +180,12 @@ def _slang_files(
 
 
 def elaborated(sources: Sources, top: str, parameters: Mapping[str, int | str]) -> str:
-    """Return what a design is once it is read, without places in its sources; for a hash.
+    """Return a design as text after reading, without places in its sources, for a hash.
 
     Raises
     ------
     StudyError
-        What is wrong with it.
+        Its errors.
     """
     yosys = chosen_yosys()
     reads = reading(sources, yosys, top, parameters)
@@ -198,7 +198,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def wrong_names(top: str, parameters: Mapping[str, int | str]) -> Iterator[Fault]:
-    """Yield what Yosys would take for something else."""
+    """Yield an error for each name or value that Yosys would mistake for something else."""
     for where, name in (("top", top), *(("parameters", one) for one in parameters)):
         if not _NAME.fullmatch(name):
             yield Fault(where, repr(name), "a name is letters, digits and underscores", "rename it")
@@ -212,7 +212,7 @@ def wrong_names(top: str, parameters: Mapping[str, int | str]) -> Iterator[Fault
 def elaborating(top: str) -> Iterator[str]:
     """Yield the commands after reading: hierarchy, processes, no latches.
 
-    What has no driver, or two, is looked for in a copy without logic that no output needs.
+    Wires without a driver, or with two, are searched in a copy without logic that no output needs.
     """
     yield f"hierarchy -check -top {top}"
     yield "proc"
@@ -230,13 +230,13 @@ def run_description(
     *,
     done: str,
 ) -> Read:
-    """Run a script after a description is read, which writes the file `done` last; `run_yosys`.
+    """Run a script after reading a description (`run_yosys`).  It writes the file `done` last.
 
     Raises
     ------
     StudyError
-        Latches, wires without a driver or with several, loops (of a file ``check``) and errors;
-        where it is known, with file and line.
+        Latches, wires without a driver or with several, loops (of a file ``check``) and errors,
+        with file and line if known.
     """
     run = partial(_run, yosys, {**reads.files, **(files or {})}, reads.places)
     refused: StudyError | None = None
@@ -306,7 +306,7 @@ def _raise_faults(
 
 
 def _undriven(checked: str) -> Iterator[Fault]:
-    """Yield a fault for each wire without a driver that reaches an output."""
+    """Yield an error for each wire without a driver that reaches an output."""
     pattern = r"Warning: Wire [^\s.]+\.\\?(.+?) is used but has no driver"
     for wire in dict.fromkeys(re.findall(pattern, checked)):
         rule, remedy = "nothing drives it, and outputs depend on it", "drive it, or assign it 0"
@@ -314,7 +314,7 @@ def _undriven(checked: str) -> Iterator[Fault]:
 
 
 def _latches(dumped: str) -> Iterator[Fault]:
-    """Yield a fault for each latch of a dump of them."""
+    """Yield an error for each latch of a dump."""
     remedy = "assign the signal on every path through its process, or clock it"
     for part in re.split(r"^ *end$", dumped, flags=re.M):
         signal = re.search(r"connect \\Q \\?(\S+)", part)
@@ -324,7 +324,7 @@ def _latches(dumped: str) -> Iterator[Fault]:
 
 
 def _loops(checked: str) -> Iterator[Fault]:
-    """Yield a fault for each loop that `check` found."""
+    """Yield an error for each loop that `check` found."""
     remedy = "break it with a register"
     for loop in re.findall(r"found logic loop in .*\n((?:    .*\n?)*)", checked):
         wires = re.findall(r"^    wire (?:\\)?([^$\s]\S*)", loop, re.M)
@@ -334,7 +334,7 @@ def _loops(checked: str) -> Iterator[Fault]:
 
 
 def _at(text: str, fault: Fault) -> Fault:
-    """Return a fault at the first source that a text names, if it does."""
+    """Return an error at the first source that a text names, if any."""
     found = re.search(r"(?:src \"|source: )([^|\"\n]+)", text)
     return placed(fault, found[1]) if found else fault
 
@@ -352,13 +352,13 @@ def _driven_twice(checked: str) -> dict[str, list[str]]:
 def _dumping_drivers(script: Sequence[str], checked: str) -> list[str]:
     """Return a script as far as it checks, but with a file ``place`` of the cells that drive."""
     names = [name for drivers in _driven_twice(checked).values() for name in drivers]
-    # selections are patterns, in which a backslash or a bracket is no letter
+    # selections are patterns, in which a backslash or a bracket is not literal
     cells = " ".join("c:" + re.sub(r"[\\\[\]]", "?", one) for one in names if " " not in one)
     return [*script[: script.index(_CHECK)], f"tee -q -o place dump {cells}"] if cells else []
 
 
 def _driver_faults(checked: str, dumped: str) -> Iterator[Fault]:
-    """Yield a fault for each signal with several drivers, at the first that has a place."""
+    """Yield an error for each signal with several drivers, at the first that has a place."""
     cells = re.findall(r"((?:^ *attribute .*\n)*)^ *cell \S+ (\S+)$", dumped, re.M)
     sources = {name: re.search(r'\\src "([^"|]+)', text) for text, name in cells}
     for signal, drivers in _driven_twice(checked).items():

@@ -1,4 +1,4 @@
-"""Hardware of a user's own: files of Verilog, what one task is, and where its answers stand."""
+"""Users' own hardware: files of Verilog, the data of one task, and the place of its answers."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from dse.silicon.figures import FIGURES
 from dse.silicon.tasks import DesignTask, combinations
 
 NEEDED = ("payload", "cycles_per_task", "latency")
-"""Those that nothing else tells."""
+"""Quantities that have no other source."""
 
 _UNITLESS = ("cycles_per_task", "latency", "tasks_in_flight")
-"""Figures without a unit."""
+"""Quantities without a unit."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verilog:
-    """Hardware of a user's own, as `dse.verilog` describes it.
+    """A user's own hardware, as `dse.verilog` describes it.
 
     Attributes
     ----------
@@ -39,11 +39,11 @@ class Verilog:
     top, clock_port
         The outermost module, and its clock input.
     check
-        CSV of known answers, or waves; ``{name}`` stands for a parameter.
+        CSV of known answers, or waves.  ``{name}`` is replaced by the value of a parameter.
     figures
-        What one task is, as written, by the names of `FIGURES`.
+        Quantities of one task, as written, by the names of `FIGURES`.
     warm_up
-        Cycles before transitions are counted; 0 for those before the first answer.
+        Cycles before transitions are counted, 0 for the cycles before the first answer.
     dut
         Instance of the design in waves.
     """
@@ -57,12 +57,12 @@ class Verilog:
     dut: str = ""
 
     def design_tasks(self, over: Mapping[str, str]) -> list[DesignTask]:
-        """Return the designs with their answers, each combination of parameters one.
+        """Return the designs with their answers, one per combination of parameters.
 
         Raises
         ------
         StudyError
-            Everything that is wrong with them: what is missing, then figures, then answers.
+            All errors: missing values, else errors in quantities, else errors in answers.
         """
         missing = {"top": self.top, "check": self.check}
         missing |= {name: self.figures.get(name) for name in NEEDED}
@@ -94,7 +94,7 @@ class Verilog:
         return found
 
     def _figures(self, chosen: Sequence[Mapping[str, Value]]) -> dict[str, list[float]]:
-        """Return each figure in SI for each combination of parameters."""
+        """Return each quantity in SI for each combination of parameters."""
         faults: list[Fault] = []
         found = {}
         for name, quantity in FIGURES.items():
@@ -134,7 +134,7 @@ _GIVE = {
 
 
 def _check_whole(over: Mapping[str, str]) -> None:
-    """Refuse values of parameters in Verilog that Yosys would take for texts."""
+    """Raise StudyError if Yosys would read the value of a Verilog parameter as text."""
     refuse(
         Fault(
             f"over.{name}",
@@ -179,7 +179,7 @@ def _values(
 
 
 def _before_unit(text: str, quantity: str) -> tuple[str, float]:
-    """Return what stands before a unit, and what that is: ``8 * WIDTH`` and 1 of ``bit``."""
+    """Return the text before a unit, and the unit's value: ``8 * WIDTH`` and 1 of ``bit``."""
     found = re.fullmatch(r"(.*[\s\d)])([^\W\d].*)", text.strip())
     if found is None:
         return "1", units.parse(text, quantity)

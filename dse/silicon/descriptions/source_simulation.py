@@ -23,10 +23,10 @@ from dse.silicon.tasks import DesignTask, check_answers
 from dse.silicon.yosys import Yosys, chosen_yosys, raise_errors, run_yosys
 
 MOST_CYCLES = 1000
-"""So many cycles are simulated; the netlist is held to all of them."""
+"""Number of simulated cycles.  The netlist is checked in every cycle."""
 
 MOST_BIT = 20_000
-"""Of a memory; a larger one would be a macro, which has other figures."""
+"""Largest memory.  A larger one would be a macro, with other area and power."""
 
 _MEMORY = re.compile(
     r'^  attribute \\src "(.*)"\n'
@@ -37,7 +37,7 @@ _WRITTEN = re.compile(r'^  cell \$memwr\S* \S+\n    parameter \\MEMID "\\\\(.*)"
 
 
 class Held(NamedTuple):
-    """Bits of known answers, how the description was read that gives them, and what to note."""
+    """Bits of known answers, the reading of the description that gives them, and notes."""
 
     vectors: Vectors
     reads: Reading
@@ -45,12 +45,12 @@ class Held(NamedTuple):
 
 
 def held_vectors(task: DesignTask, conditions: Conditions) -> Held:
-    """Return known answers, those of a user once the description is seen to give them.
+    """Return known answers, a user's only after the description is simulated to give them.
 
     Raises
     ------
     StudyError
-        What is wrong with the description or the table of answers, a memory that is too large, or
+        An error in the description or the table of answers, a memory that is too large, or
         the first wrong answer.
     """
     if isinstance(task.vectors, Vectors):
@@ -83,10 +83,10 @@ def held_vectors(task: DesignTask, conditions: Conditions) -> Held:
 
 
 def _hold(task: DesignTask, vectors: Vectors, columns: Mapping[str, Sequence[str]]) -> None:
-    """Refuse a description that gives a wrong answer.
+    """Raise StudyError if a description gives a wrong answer.
 
-    Bits that Yosys takes for unknown are not compared: of a sum with an unknown bit that is all of
-    them, in a netlist only some.
+    Bits that are unknown to Yosys are not compared: if one bit of a sum is unknown, Yosys takes
+    all of them for unknown, a netlist only some.
     """
     found = _answers(vectors, columns)
     known = {
@@ -98,7 +98,7 @@ def _hold(task: DesignTask, vectors: Vectors, columns: Mapping[str, Sequence[str
 
 
 def _answers(vectors: Vectors, columns: Mapping[str, Sequence[str]]) -> Answers:
-    """Return the outputs of columns; where a bit is unknown, all of that output are."""
+    """Return the outputs of columns.  An unknown bit makes all bits of that output unknown."""
     values, known = {}, {}
     for port, expected in vectors.expected.items():
         values[port] = bits_written(columns[port], expected.shape[1])
@@ -122,7 +122,7 @@ def _simulated(
 
 
 def _witness(clock: str, vectors: Vectors) -> str:
-    """Return what Yosys replays: inputs change while the clock is high, after its edge.
+    """Return the trace that Yosys replays: inputs change while the clock is high, after its edge.
 
     A reset without a clock that ended with the edge would let it through.
     """
@@ -146,7 +146,7 @@ def _witness(clock: str, vectors: Vectors) -> str:
 
 
 class Memory(NamedTuple):
-    """A memory that is written; `source` is its place."""
+    """A memory that is written.  `source` is its place."""
 
     name: str
     words: int

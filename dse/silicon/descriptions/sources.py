@@ -15,11 +15,11 @@ from dse.files.json import read_bytes
 
 LIST = ".f"
 ENDINGS = (".v", ".sv", LIST)
-"""Of files that are descriptions, or lists of them; anything else is the name of a generator."""
+"""Suffixes of descriptions, or lists of them.  Anything else is the name of a generator."""
 
 _TAKEN = re.compile(r'(`include\s+)?"([^"\n]{1,200})"')
 _UNNAMED = re.compile(r'`include\s+(?!")|\$readmem[hb]\s*\(\s*(?!")')
-"""Files by a macro or a parameter: who elaborates the design alone knows which."""
+"""Files named by a macro or a parameter, which only elaboration of the design resolves."""
 _GUARD = re.compile(r"`ifn?def\b")
 _MACRO = re.compile(r"[A-Za-z_]\w*(=[\w .,:/+'\"-]*)?")
 _COMMENT = re.compile(r"(?://|#)[^\n]*|/\*.*?\*/", re.S)
@@ -29,18 +29,18 @@ _SAID = ("files", "include", "define", "sv")
 
 @dataclass(frozen=True)
 class Sources:
-    """What a design is read from; none of it where `files` is empty.
+    """Source files of a design.  All fields are empty if `files` is.
 
     Attributes
     ----------
     files
         Verilog and SystemVerilog, in the order in which they are read.
     include
-        Folders in which included files are looked for, after that of the file.
-    define
+        Folders in which included files are searched for, after the file's folder.
+    Folders that are searched for included files, after the file's own folder.
         Macros: ``NAME`` or ``NAME=VALUE``.
     sv
-        Whether ``.v`` is SystemVerilog, too; slang takes it so anyway.
+        Whether ``.v`` is SystemVerilog, too.  For slang it always is.
     """
 
     files: tuple[str, ...] = ()
@@ -50,19 +50,19 @@ class Sources:
 
     @cached_property
     def texts(self) -> dict[Path, str]:
-        """Every file that is read, as far as texts in the sources name it, with its content.
+        """Return every file that texts in the sources name, with its content.
 
         Raises
         ------
         StudyError
-            Files that are not there, or include each other without end; all at once.
+            Files that do not exist, or include each other without end, all at once.
         """
         each = (partial(with_included, Path(file), self.include) for file in self.files)
         return {path: text for texts in results_of(*each) for path, text in texts.items()}
 
     @property
     def is_wholly_named(self) -> bool:
-        """Whether texts in the sources name every file that is read."""
+        """Return whether texts in the sources name every file that is read."""
         return not any(map(_UNNAMED.search, self.texts.values()))
 
     def data(self) -> dict[str, str]:
@@ -88,16 +88,16 @@ def sources_of(
     define: Sequence[str] = (),
     sv: bool = False,
 ) -> Sources:
-    """Return files and those of lists (``.f``), with the folders and macros that these add.
+    """Return files and the files of lists (``.f``), with the folders and macros that these add.
 
     A list has files, ``-I``, ``+incdir+``, ``-D``, ``+define+``, ``-sv``, ``-f`` and ``-F``, and
-    comments.  A path in it is relative to its folder, or where nothing is there to this one.
+    comments.  A path in it is relative to its folder, or if nothing is there, to this one.
 
     Raises
     ------
     StudyError
-        A list that is not there or contains itself, an option that is none of these, a macro that
-        is no name; all at once.
+        A list that does not exist or contains itself, an option that is none of these, a macro
+        that is no name, all at once.
     """
     faults: list[Fault] = []
     said = [("include", one) for one in include] + [("define", one) for one in define]
@@ -118,7 +118,7 @@ def sources_of(
 
 
 def _listed(path: Path, within: tuple[Path, ...], faults: list[Fault]) -> Iterator[tuple[str, str]]:
-    """Yield what a list says: a field of `Sources`, and what to add to it."""
+    """Yield the entries of a list: a field of `Sources`, and the value to add to it."""
     if not path.is_file():
         faults += no_such(path, "file", "*.f").faults
         return
@@ -177,7 +177,7 @@ def with_included(path: Path, folders: Sequence[str] = ()) -> dict[Path, str]:
 def _include(
     path: Path, within: tuple[Path, ...], found: dict[Path, str], folders: Sequence[str]
 ) -> None:
-    """Add a file, and what it names, unless that is there."""
+    """Add a file and the files that it names, unless it is already included."""
     loop = next((within[at:] for at, one in enumerate(within) if one.samefile(path)), ())
     if len(within) >= _MOST_DEEP or (loop and not any(_GUARD.search(found[one]) for one in loop)):
         rule = f"{' and '.join(one.name for one in loop)} include each other without end"

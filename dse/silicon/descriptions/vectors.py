@@ -1,8 +1,8 @@
-"""Known answers of hardware: a table of them, and the first that is wrong.
+"""Known answers of hardware: a table of them, and the first wrong answer.
 
-A table has a column for each port and a row for each clock cycle: what stands at an input before
-the rising edge that ends the cycle, and what that edge finds at an output.  Cells are whole
-numbers, decimal, ``0x`` or ``0b``; ``-`` at an output is not compared.
+A table has a column for each port and a row for each clock cycle: the value of an input before
+the rising edge that ends the cycle, and the value of an output at that edge.  Cells are whole
+numbers, decimal, ``0x`` or ``0b``.  ``-`` at an output is not compared.
 
 Waves are value change dumps (VCD, IEEE 1364-2005, 18): signals of a scope at each clock edge.
 """
@@ -26,20 +26,20 @@ from dse.reports.text import plural
 from dse.silicon.netlists.netlist import Netlist
 
 NOT_COMPARED = "-"
-"""Of an output; in waves, a value of which a bit is neither 0 nor 1."""
+"""Cell of an output that is not compared.  In waves, a value with a bit that is not 0 or 1."""
 
 WAVES = ".vcd"
 """Ending of files of known answers that are no table."""
 
 
 class Waves(CsvTable):
-    """Signals as a table; a row is what stands right before a rising edge, at whose line it is.
+    """Signals as a table.  A row has the values right before a rising edge, and the edge's line.
 
-    The first row may be what stands right after it, where the clock was unknown before.
+    The first row may have the values right after it, if the clock was unknown before.
     """
 
     def fault(self, row: int | None, column: int, rule: str, remedy: str) -> Fault:
-        """Return a fault of a signal, in a cycle counted from 0, or of all."""
+        """Return an error in a signal, in a cycle counted from 0, or in all cycles."""
         written = "" if row is None else f"cycle {row}: {self.columns[column][row]}"
         place = Position(self.lines[0 if row is None else row + 1], 1, self.file)
         return place.fault((self.headers[column],), written, rule, remedy)
@@ -89,7 +89,7 @@ def _refuse(file: str, written: str, rule: str, remedy: str) -> None:
 
 
 def _header(lines: Iterator[tuple[int, str]]) -> tuple[dict[str, dict[str, str]], int]:
-    """Return by scope the code of each signal, and the last line, 0 where there is none."""
+    """Return by scope the code of each signal, and the last line, or 0 without a last line."""
     scopes: dict[str, dict[str, str]] = {}
     within: list[str] = []
     words: list[str] = []
@@ -126,7 +126,7 @@ def _sampled(
         before = dict(values)
         values.update(changed)
         if rose and before[clock] in ("0x0", NOT_COMPARED) and changed[clock] == "0x1":
-            # what was unknown before the first edge gets its value at that time, like the clock
+            # a value that is unknown before the first edge is set at its time, like the clock
             stood = before if before[clock] == "0x0" else values
             rows.append(tuple([stood[code] for code in codes]))
             edges.append(rose)
@@ -182,24 +182,24 @@ _NUMBER = re.compile(r"0[xX][0-9a-fA-F_]+|0[bB][01_]+|[0-9]+")
 
 @dataclass(frozen=True)
 class WrittenVectors:
-    """A table of known answers; which columns are inputs is known once the design is mapped."""
+    """A table of known answers.  Its inputs are known once the design is mapped."""
 
     table: CsvTable
     warm_up: int
 
     @property
     def recorded(self) -> bool:
-        """Whether it is waves, whose other signals and unknown inputs count for nothing."""
+        """Return whether it is waves.  Their other signals and unknown inputs are ignored."""
         return isinstance(self.table, Waves)
 
     @staticmethod
     def read(path: Path, warm_up: int) -> WrittenVectors:
-        """Read a table; every cell that is no number is a fault with its place.
+        """Read a table.  Every cell that is no number is an error with its place.
 
         Raises
         ------
         StudyError
-            The file is not there, is no table, or has such cells.
+            The file does not exist, is no table, or has such cells.
         """
         if not path.is_file():
             raise no_such(path, "file", "*.csv")
@@ -219,7 +219,7 @@ class WrittenVectors:
         Raises
         ------
         StudyError
-            A column that is no port, an input without a column or with cells that say nothing, a
+            A column that is no port, an input without a column or with empty cells, a
             number too large for its port, no output that is compared, or cycles per task that
             ports or answers refute.
         """

@@ -1,4 +1,4 @@
 """Mapped netlists: clocks, timing, switching, power.
 
-May import modules of `dse.silicon` and what they may import.
+May import modules of `dse.silicon` and their imports.
 """

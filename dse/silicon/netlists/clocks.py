@@ -43,7 +43,7 @@ class Clocks:
 
     @cached_property
     def nets(self) -> frozenset[int]:
-        """The clock's net and those behind gates."""
+        """Return the clock's net and the nets behind gates."""
         return frozenset([self.net, *self.enables])
 
 
@@ -54,7 +54,7 @@ def clocks_of(netlist: Netlist, library: CellLibrary, clock: str) -> Clocks:
     ------
     StudyError
         There is no such input, a flip-flop has another clock or edge, a gate of logic uses it, or
-        clock gates stand one behind the other.
+        clock gates are in series.
     """
     net = clock_input(netlist, clock)
     enables: dict[int, int] = {}
@@ -68,12 +68,12 @@ def clocks_of(netlist: Netlist, library: CellLibrary, clock: str) -> Clocks:
 
 
 def clock_input(netlist: Netlist, clock: str) -> int:
-    """Return the net of an input that is called like the clock.
+    """Return the net of the input with the clock's name.
 
     Raises
     ------
     StudyError
-        There is none of one bit.
+        There is no such input of one bit.
     """
     nets = netlist.inputs.get(clock, ())
     if len(nets) != 1:
@@ -84,9 +84,9 @@ def clock_input(netlist: Netlist, clock: str) -> int:
 
 
 def _faults(netlist: Netlist, library: CellLibrary, clocks: Clocks, clock: str) -> list[Fault]:
-    """Return what is wrong with flip-flops, or else with the logic that uses the clock.
+    """Return errors of flip-flops, or else of the logic that uses the clock.
 
-    A clock that logic gates or turns round goes through it, of which the flip-flops tell.
+    Logic that gates or inverts the clock uses it, too, but errors of flip-flops describe that.
     """
     of_flip_flops: list[Fault] = []
     of_logic: list[Fault] = []
@@ -118,14 +118,14 @@ def _faults(netlist: Netlist, library: CellLibrary, clocks: Clocks, clock: str) 
 
 
 def _called(netlist: Netlist, instance: Instance, cell: Cell) -> str:
-    """Return an instance's name, or that of what it drives where a tool made its name up."""
+    """Return an instance's name, or the name of its output net if a tool made its name up."""
     driven = (net for pin, net in instance.nets.items() if cell.pins[pin].direction == "output")
     made_up = instance.name.startswith("$")
     return netlist.named(next(driven, -1)) if made_up else instance.name
 
 
 def enables() -> str:
-    """Return how flip-flops with enable and synchronous reset become such with enable alone.
+    """Return rules that move synchronous resets of flip-flops with enable into their logic.
 
     Yosys by itself keeps neither.  A reset that acts without the enable opens the gate as well.
     """
@@ -147,7 +147,7 @@ def gating(library: CellLibrary, fewest: int) -> Iterator[str]:
     Parameters
     ----------
     fewest
-        Flip-flops that a gate is worth; with fewer each keeps a multiplexer.
+        Number of flip-flops that justifies a gate.  With fewer, each keeps a multiplexer.
 
     Raises
     ------
@@ -163,7 +163,7 @@ def gating(library: CellLibrary, fewest: int) -> Iterator[str]:
 
 
 def _gates(library: CellLibrary) -> list[tuple[Cell, ClockGate]]:
-    """Return the clock gates, smallest first, though libraries say not to use them as logic."""
+    """Return the clock gates, smallest first, even if libraries exclude them from use as logic."""
     found, omitted = [], dict[str, str]()
     for cell in library.cells.values():
         if gate := cell.clock_gate:
@@ -195,8 +195,8 @@ def gated_counts(netlist: Netlist, library: CellLibrary, clock: str) -> dict[str
 def sized_gates(netlist: Netlist, library: CellLibrary) -> Netlist:
     """Return a netlist with as many and as large clock gates as their flip-flops need.
 
-    A gate may be as slow as the smallest of the library with 16 of these flip-flops.  Of each cell
-    as many are put side by side as that takes, flip-flops in the order of the netlist; the cell
+    A gate may be as slow as the smallest of the library with 16 of these flip-flops.  For each cell
+    as many as needed are put in parallel, with flip-flops in the order of the netlist.  The cell
     with the least area wins.
     """
     instances, net_count = list(netlist.instances), netlist.net_count

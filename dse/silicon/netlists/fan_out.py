@@ -1,4 +1,4 @@
-"""Buffers behind flip-flops: what abc, which sees the logic between them, leaves to do."""
+"""Buffers behind flip-flops, which abc does not add because it sees only the logic between them."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ MOST_FAN_OUT = 16
 
 
 def spread_fan_out(netlist: Netlist, library: CellLibrary, usable: UsableCells) -> Netlist:
-    """Return a netlist in which no flip-flop drives much by itself.
+    """Return a netlist in which no flip-flop drives a large load directly.
 
-    For every net that a flip-flop drives and more than `MOST_FAN_OUT` pins take, the delay from
+    For every net that a flip-flop drives and that has more than `MOST_FAN_OUT` pins, the delay from
     the clock's edge to the last pin is looked up for every flip-flop of the same function and, for
-    every buffer, for 0, 1, 2, ... of them side by side with equal shares of the load; slews follow
+    every buffer, for 0, 1, 2, ... of them in parallel with equal shares of the load.  Slews follow
     from the tables.  The smallest in area within 5 % of the fastest is taken.  Pins keep their
-    order in the netlist, so that those of one group lie near each other.
+    order in the netlist, so that pins of one group lie near each other.
     """
     cells = [cell for cell in library.cells.values() if cell.name not in usable.omitted]
     buffers = [cell for cell in cells if computes(cell, [False, True])]
@@ -82,7 +82,7 @@ def takers_of(netlist: Netlist, library: CellLibrary) -> dict[int, list[Taker]]:
 
 
 _Tree = tuple[str, str, int]
-"""A way to drive a load: a flip-flop, a buffer, and how many of it side by side, none for 0."""
+"""A way to drive a load: a flip-flop, a buffer, and the number of parallel buffers, 0 for none."""
 
 
 def _best_tree(
@@ -117,7 +117,7 @@ def _trees(
 
 
 def _alike(driver: Cell, cell: Cell) -> bool:
-    """Tell whether a flip-flop can stand for another: same pins, same functions."""
+    """Return whether a flip-flop can replace another: same pins, same functions."""
     functions = ({pin.name: pin.function for pin in one.pins.values()} for one in (driver, cell))
     return driver.flip_flop == cell.flip_flop and len({*map(repr, functions)}) == 1
 
@@ -131,7 +131,7 @@ def _launched(pin: Pin, load_f: Floats) -> tuple[Floats, Floats, Floats, Floats]
 
 
 def worst_of(arcs: Sequence[Arc], name: str, slew_s: Floats, load_f: Floats) -> Floats:
-    """Return what arcs have at most of a delay or a slew (s), 0 where they have none."""
+    """Return the largest delay or slew (s) of arcs, 0 without any."""
     tables = [getattr(arc, name) for arc in arcs]
     found = [table.at(slew_s, load_f) for table in tables if table is not None]
     return np.asarray(np.max([np.zeros_like(load_f), *found], axis=0))

@@ -1,4 +1,4 @@
-"""A mapped netlist as arrays, gates by level and flip-flops as states, and what it settles at."""
+"""A mapped netlist as arrays, gates by level and flip-flops as states, and its settled values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TICK_S = 1e-15
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """Gates of which none waits for another.
+    """Gates that do not wait for each other.
 
     `delays` counts ticks by gate, input and new value of the output, shape (n, inputs, 2).
     """
@@ -46,8 +46,8 @@ class Level:
 class Gates:
     """A netlist as arrays.
 
-    Nets have the numbers that they have in the netlist.  Behind them each flip-flop has a net of
-    its own, the state, which changes with the clock; its outputs follow it like gates, with the
+    Nets have the numbers that they have in the netlist.  Each flip-flop adds a net, its state,
+    which changes with the clock.  Its outputs follow the state like gates, with the
     delay from clock to output.
 
     Attributes
@@ -61,9 +61,9 @@ class Gates:
     levels
         Flip-flops' outputs and gates, each behind the levels that drive it.
     next_state, clear, preset
-        Per flip-flop; one behind a clock gate keeps its state where that is not enabled.
+        Per flip-flop.  A flip-flop behind a clock gate keeps its state unless that is enabled.
     enables
-        By the net that a clock gate drives: the one that enables it.
+        By the net that a clock gate drives: the net that enables it.
     ends
         Nets with which paths end at flip-flops and clock gates.
     """
@@ -113,7 +113,7 @@ def gates_of(netlist: Netlist, library: CellLibrary, timing: Timing, clock: str)
 
 
 def _enabled(function: NetFunction, enable: int) -> NetFunction:
-    """Return the next state behind a clock gate: as it was where that is not enabled."""
+    """Return the next state behind a clock gate: unchanged unless that is enabled."""
     table, state = function.table, function.output
     low, high = bytes(len(table)), b"\1" * len(table)
     return NetFunction(state, (*function.inputs, enable, state), low + table + high + table)
@@ -125,7 +125,7 @@ def _sorted(functions: Sequence[NetFunction]) -> Functions:
 
 @dataclass
 class _Builder:
-    """Collects functions and faults, instance by instance."""
+    """Collector of functions and errors, instance by instance."""
 
     netlist: Netlist
     timing: Timing
@@ -209,13 +209,13 @@ def _level(gates: Sequence[_Gate]) -> Level:
 def _read(
     function: str, pins: tuple[str, ...], state: tuple[str, str] | None
 ) -> tuple[tuple[str, ...], bytes]:
-    """Return on what a function of a cell depends, and its truth table over it."""
+    """Return the inputs that a function of a cell depends on, and its truth table over them."""
     if state is None:
         return essential(truth_table(function, pins), pins)
     return essential(of_state(function, pins, *state), (*pins, state[0]))
 
 
-# What nets and outputs of a netlist settle at, cycle by cycle: held to known answers
+# Settled values of nets and outputs of a netlist, cycle by cycle, compared with known answers
 
 
 MOST_CYCLES = 64
@@ -234,9 +234,9 @@ class Answers:
     ----------
     outputs
         Settled value of each output port in each cycle of the stimulus, shape (cycles, bits):
-        what the edge that ends the cycle finds there.
+        the value at the edge that ends the cycle.
     known
-        Which of them depend on no state unknown at the start, same shapes.
+        Whether each depends on no state unknown at the start, same shapes.
     """
 
     outputs: Mapping[str, Bits]
@@ -251,7 +251,7 @@ def driven_ports(
     Raises
     ------
     ArgumentError
-        A port without stimulus, or of another shape; no cycles for a warm-up.
+        A port without stimulus, or of another shape, no cycles for a warm-up.
     """
     wanted = {port: nets for port, nets in netlist.inputs.items() if port != clock}
     faults = [f"input {port}: no stimulus; give it one" for port in wanted if port not in stimulus]
@@ -295,7 +295,7 @@ def by_port(netlist: Netlist, values: Bits) -> dict[str, Bits]:
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """What some cycles came to.
+    """Result of some cycles.
 
     Attributes
     ----------
@@ -304,7 +304,7 @@ class Settled:
     state
         Of each flip-flop after the last cycle's edge, shape (flip-flops,).
     forced
-        Which cycles had a state cleared or preset within them, shape (cycles,).
+        Whether a state was cleared or preset within each cycle, shape (cycles,).
     """
 
     values: NDArray[np.uint8]
@@ -322,12 +322,12 @@ def settle_cycles(
     ports, stimulus
         Nets of the input ports, shape (ports,), and their values, shape (cycles, ports).
     radix
-        `dse.silicon.cells.boolean.BINARY`, or `TERNARY` where entries of `state` may be `UNKNOWN`.
+        `dse.silicon.cells.boolean.BINARY`, or `TERNARY` if entries of `state` may be `UNKNOWN`.
 
     Notes
     -----
     Flip-flops take their next state at the edge that ends a cycle.  Clear and preset act at once
-    and keep a state through the edge; clear wins over preset.  An unknown clear or preset makes
+    and keep a state through the edge.  Clear wins over preset.  An unknown clear or preset makes
     a state unknown that it would change.
 
     Raises

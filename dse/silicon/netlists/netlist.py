@@ -20,21 +20,21 @@ PinNets = Mapping[str, Numbers]
 _LATCH = "a latch, which has no clock", "assign the signal on every path through its process"
 
 CONSTANT_0, CONSTANT_1 = 0, 1
-"""Two nets that never change; every other net has a number from 2."""
+"""Two nets that never change.  Every other net has a number from 2."""
 
 
 @dataclass(frozen=True)
 class Instance:
-    """A cell of the library at work.
+    """A cell of the library in use.
 
     Attributes
     ----------
     name, cell
-        Its own, and that of the cell.
+        Its name, and the cell's name.
     nets
         The net of each connected pin.
     source
-        Where the description has it, as Yosys writes it; empty where nothing says.
+        Place in the description, as Yosys writes it, or empty.
     """
 
     name: str
@@ -58,9 +58,9 @@ class Netlist:
     net_count
         Every net is below it.
     net_names
-        What nets are called in the description, for messages.
+        Names of nets in the description, for messages.
     source
-        Where the description has the module, as Yosys writes it.
+        Place of the module in the description, as Yosys writes it.
     """
 
     top: str
@@ -72,12 +72,12 @@ class Netlist:
     source: str = ""
 
     def named(self, net: int) -> str:
-        """Return a net's name, or its number where it has none."""
+        """Return a net's name, or its number if it has none."""
         return self.net_names.get(net, f"net {net}")
 
 
 def read_netlist(written: str, *, top: str) -> Netlist:
-    """Return the module `top` of what ``write_json`` of Yosys writes.
+    """Return the module `top` of the output of ``write_json`` of Yosys.
 
     Parameters
     ----------
@@ -89,8 +89,8 @@ def read_netlist(written: str, *, top: str) -> Netlist:
     Raises
     ------
     StudyError
-        Cells are generic, latches or modules, pins have several bits or unknown values; all
-        faults at once.
+        Cells are generic, latches or modules, pins have several bits or unknown values.  All
+        errors are reported at once.
     """
     modules = json.loads(written)["modules"]
     module = modules[top]
@@ -129,7 +129,7 @@ def read_netlist(written: str, *, top: str) -> Netlist:
 
 
 def placed(fault: Fault, source: str) -> Fault:
-    """Return a fault at the first place that a source of Yosys names: ``file:line.column``."""
+    """Return an error at the first place that a source of Yosys names: ``file:line.column``."""
     found = re.search(r"([^:|\"\s][^:|\"\n]*):(\d+)(?:\.(\d+))?", source)
     if found is None:
         return fault
@@ -141,7 +141,7 @@ def _source(part: Mapping[str, Any]) -> str:
 
 
 def _generic(module: Mapping[str, Any], modules: Mapping[str, Any]) -> Iterator[Fault]:
-    """Yield one fault for each kind of cell that is of no library."""
+    """Yield one error for each kind of cell that is of no library."""
     first: dict[str, list[str]] = {}
     for name, cell in module["cells"].items():
         first.setdefault(cell["type"], []).append(name)
@@ -193,7 +193,7 @@ def _net_names(module: Mapping[str, Any]) -> dict[int, str]:
 
 
 def by_cell(netlist: Netlist, library: CellLibrary) -> Iterator[tuple[Cell, Numbers, PinNets]]:
-    """Yield each cell, the positions of its instances, and the nets of its pins; -1 for none."""
+    """Yield each cell, the positions of its instances, and the nets of its pins, or -1."""
     positions: dict[str, list[int]] = {}
     for position, instance in enumerate(netlist.instances):
         positions.setdefault(instance.cell, []).append(position)
@@ -204,13 +204,13 @@ def by_cell(netlist: Netlist, library: CellLibrary) -> Iterator[tuple[Cell, Numb
 
 
 def check_netlist(netlist: Netlist, library: CellLibrary) -> None:
-    """Let every instance be a cell that can be timed, and every net have one driver.
+    """Raise StudyError unless every instance is a cell with timing and every net has one driver.
 
     Raises
     ------
     StudyError
-        A cell is not in the library, is a latch or lacks a pin; a net has two drivers or none;
-        all faults at once.
+        A cell is not in the library, is a latch or lacks a pin, or a net has two drivers or none.
+        All errors are reported at once.
     """
     refuse(_cell_faults(netlist, library))
     refuse(_driver_faults(netlist, library))
@@ -259,4 +259,4 @@ def _driver_faults(netlist: Netlist, library: CellLibrary) -> Iterator[Fault]:
         if net not in drivers:
             rule, remedy = "a net that nothing drives", "drive it, or tie it to a constant"
             yield Fault(netlist.named(net), f"read by {by}", rule, remedy)
-            drivers[net] = "nothing"  # its first reader tells of it
+            drivers[net] = "nothing"  # its first reader has reported it

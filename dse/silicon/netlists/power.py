@@ -49,23 +49,23 @@ def average_power(
     clock: str,
     period_s: float,
 ) -> Power:
-    """Return the mean power of a netlist whose nets change as often as `activity` says.
+    """Return the mean power of a netlist whose nets change as often as in `activity`.
 
     Energy of a cycle, with n transitions per cycle of a net or pin:
 
         E = sum over nets n C V^2 / 2  +  sum over pins n (E_rise + E_fall) / 2
 
     with C the load of a net, wire included, and E the tables ``internal_power`` at the slew of
-    the related pin and the load; the clock has two transitions in each cycle, behind a clock
-    gate in those that it passes.  Every transition of a net is a full one, also that of a short
+    the related pin and the load.  The clock has two transitions in each cycle, behind a clock
+    gate in the cycles that it passes.  Every transition of a net is a full one, even in a short
     glitch.
 
-    Which input a transition of an output comes from is not known: tables of several related
-    pins count by how often each changes.  Conditions ``when`` count by their probability, pins
-    taken for independent, each 1 for the share `high` of the time; the state of a flip-flop
-    that no pin shows, half of the time.  Of an output the conditions that are given count as all
-    there are.  Of an input, none of them holding means no energy; a table without a condition
-    takes the rest.
+    The input that causes a transition of an output is not known: tables of several related
+    pins are weighted by how often each changes.  Conditions ``when`` are weighted by their
+    probability.  Pins are taken for independent, each 1 for the share `high` of the time, and the
+    state of a flip-flop that no pin shows, half of the time.  For an output the given conditions
+    are taken for complete.  For an input, no energy counts when none of them holds, and a table
+    without a condition covers the rest.
     """
     clock_net = clocks_of(netlist, library, clock).net
     slew_s = (timing.rise_slews_s + timing.fall_slews_s) / 2
@@ -87,7 +87,7 @@ def average_power(
 
 
 def _notes(groups: Sequence[_Group]) -> Iterator[str]:
-    """Yield what the energies assume."""
+    """Yield the assumptions behind the energies."""
     cells = [group.cell.pins.values() for group in groups]
     if any(len({one.related_pin for one in pin.power}) > 1 for pins in cells for pin in pins):
         yield (
@@ -133,7 +133,7 @@ class _Group:
         return own * sum((parts[pin] * (weights[pin] / safe + mean) for pin in parts), zero)
 
     def of(self, column: Floats, pin: str) -> Floats:
-        """Return what a column over nets has for a pin; 0 where it is not connected."""
+        """Return the value of a column over nets for a pin, 0 if it is not connected."""
         net = self.nets[pin]
         return np.where(net >= 0, column[net], 0.0)
 

@@ -31,22 +31,22 @@ from dse.silicon.netlists.netlist import Netlist
 from dse.silicon.netlists.timing import Timing
 
 TIME_BITS, PIN_BITS = 31, 4
-"""Bits of a time in ticks and of an input's number where both stand in one integer."""
+"""Bits of a time in ticks and of an input's number if both are in one integer."""
 
 PIECE = 200_000
-"""So many transitions of inputs are worked on together; they fit into a cache."""
+"""Number of transitions of inputs in one batch, which fits into a cache."""
 
 
 @dataclass(frozen=True, eq=False)
 class Transitions:
-    """Transitions of each net over some cycles; every array has shape (nets,).
+    """Transitions of each net over some cycles.  Every array has shape (nets,).
 
     Attributes
     ----------
     count
         Of both directions.
     high_ticks
-        Time at 1 before the end of the cycles, less than it would be if every cycle began with
+        Time at 1 before the end of the cycles, less the time if every cycle began with
         its settled value: to be added to settled time.
     latest
         Time of the latest after its clock edge, in ticks.
@@ -94,14 +94,14 @@ def transitions(
     """Return the transitions of every net in the cycles behind the first of `values`.
 
     Sources (input ports, states) change at the clock edge.  A gate sees all changes of one
-    instant t together.  Where its function f then has another value than before, the output
-    follows at t + d, where d is the delay to the new value from that input, of those that
-    changed at t, which has the least.  But if the last transition of the output is later than t,
+    instant t together.  If its function f then has another value than before, the output
+    follows at t + d, with d the least delay to the new value among the inputs that
+    changed at t.  But if the last transition of the output is later than t,
     or would not be earlier than the new one, both are omitted: a pulse shorter than the delay
     of its second edge does not pass, one as long does.  This is the inertial delay of
     IEEE 1364-2005, 6.1.3, with delays from pin to pin as in its clause 14.
 
-    A gate gets its transitions from those of its inputs, for all cycles at once, level by level
+    A gate gets its transitions from its inputs' transitions, for all cycles at once, level by level
     (Holst, Imhof, Wunderlich 2015, "High-throughput logic timing simulation on GPGPUs").
 
     Parameters
@@ -111,8 +111,8 @@ def transitions(
     values
         Settled values, shape (1 + cycles, nets).
     most
-        Most transitions of a gate in a cycle.  Those beyond it are omitted, and one more where
-        the settled value asks for it.
+        Most transitions of a gate in a cycle.  Later ones are omitted, and one more if
+        the settled value requires it.
 
     Raises
     ------
@@ -140,7 +140,7 @@ def transitions(
 
 
 class _Piece:
-    """Some gates of a level; a row is one of them in one cycle."""
+    """Some gates of a level.  A row is one of them in one cycle."""
 
     def __init__(self, level: Level, some: slice, cycles: int) -> None:
         functions = level.functions
@@ -185,7 +185,7 @@ class _Piece:
         cycle: Integers,
         values: NDArray[np.uint8],
     ) -> tuple[Integers, Integers, Integers]:
-        """Return where a function changes (the last key of the instant), to what, and the delay."""
+        """Return the changes of a function (last key of the instant), new values and delays."""
         before = np.zeros(len(gate), np.int64)
         for pin, nets in enumerate(self.columns):
             some = slice(int(np.searchsorted(gate, len(nets))))
@@ -233,11 +233,11 @@ class _Piece:
 
 
 def _passed(ordinal: Integers, time: Integers, out: Integers) -> Integers:
-    """Return which changes of a function, at `time`, become transitions, at `out`.
+    """Return the indices of changes of a function, at `time`, that become transitions, at `out`.
 
-    A change takes its predecessor away, and is gone itself, where that is a transition still to
-    come.  Of neighbours each of which would do so the first and the second go, the third and the
-    fourth, and so on; the last of an odd number stays.
+    A change cancels its predecessor, and itself, if that is a transition still to
+    come.  Among neighbours that would each do so, the first and the second are cancelled, then the
+    third and the fourth, and so on.  The last of an odd number remains.
     """
     taken = np.zeros(len(time), np.bool_)
     taken[:-1] = (ordinal[1:] == ordinal[:-1]) & ((time[1:] < out[:-1]) | (out[1:] <= out[:-1]))
@@ -261,7 +261,7 @@ def _capped(
 
 
 MOST_TRANSITIONS = 1000
-"""Most transitions of a gate in one cycle; those beyond are omitted."""
+"""Most transitions of a gate in one cycle.  Later ones are omitted."""
 
 BLOCK = 4_000_000
 """So many transitions of cycles that are simulated together are aimed at."""
@@ -278,12 +278,12 @@ MOST_WORK = 500_000_000
 
 @dataclass(frozen=True, eq=False)
 class Switched:
-    """How often each net of a netlist changes.
+    """Numbers of changes of each net of a netlist.
 
     Attributes
     ----------
     cycles
-        Over which transitions are counted: all after the warm-up, or fewer, which `notes` says.
+        Over which transitions are counted: all after the warm-up, or fewer, as `notes` states.
     toggles
         Transitions of each net, rising and falling, with glitches, shape (net_count,).
     settled
@@ -300,14 +300,14 @@ class Switched:
 
 @dataclass(frozen=True, eq=False)
 class Activity(Switched, Answers):
-    """How often nets change while a netlist works, and its answers.
+    """Numbers of changes of nets while a netlist works, and its answers.
 
     Attributes
     ----------
     idle
-        How often they do afterwards, inputs held; none where it was not simulated.
+        Numbers of changes afterwards, with inputs held, or None if this was not simulated.
     notes
-        What was omitted, or taken for known.
+        Omissions, and values taken for known.
     """
 
     idle: Switched | None = None
@@ -329,9 +329,9 @@ def simulate_gates(
 
     Inputs change right after the clock edge at which a cycle begins, flip-flops' outputs after
     their delay from the clock, gates by the rule of `transitions`.  The
-    first cycles, the warm-up, begin with every flip-flop unknown; what is unknown is followed
-    with three values, which may call a value unknown that is not, never the reverse.  States
-    still unknown in the last cycle of the warm-up are taken for 0 where transitions are counted.
+    first cycles, the warm-up, begin with every flip-flop unknown.  Unknown values are propagated
+    with three values, which may call a known value unknown, never the reverse.  States
+    still unknown in the last cycle of the warm-up are taken for 0 when transitions are counted.
 
     Parameters
     ----------
@@ -342,11 +342,12 @@ def simulate_gates(
     warm_up
         Cycles that are not counted, at least 1.
     period_s
-        Clock period, no shorter than the least of the timing, which it is by default.  What ends
-        later here does so because a delay is the worst of both edges of its input: a note tells it.
+        Clock period, no shorter than the least of the timing, which it is by default.  A path
+        ends later here only because a delay is the worst of both edges of its input.  A note
+        reports it.
     idle
-        Cycles behind all others that are counted with the inputs held as they were in the last;
-        as many go before them.
+        Cycles after all others that are counted with the inputs held as they were in the last.
+        As many uncounted cycles precede them.
 
     Raises
     ------
@@ -395,7 +396,7 @@ def simulate_gates(
 
 
 def _unknown(gates: Gates, unknown: Integers, known: Bits) -> Iterator[str]:
-    """Yield what is to be said of flip-flops that are unknown after the warm-up."""
+    """Yield notes on flip-flops that are unknown after the warm-up."""
     if not len(unknown):
         return
     names = ", ".join(gates.names[number] for number in unknown[:FEW])
@@ -488,7 +489,7 @@ class _Count:
         return Switched(self.cycles, toggles, settled, high)
 
     def notes(self, cycles: int) -> Iterator[str]:
-        """Yield what the limits omitted, of `cycles` cycles."""
+        """Yield notes on the omissions due to limits, of `cycles` cycles."""
         if self.cycles < cycles:
             yield (
                 f"transitions are counted in the first {self.cycles} of {cycles} cycles only: "

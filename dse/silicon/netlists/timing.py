@@ -34,7 +34,7 @@ MOST_NAMED = 8
 
 @dataclass(frozen=True, eq=False)
 class ArcColumns:
-    """Arcs between edges of nets, sorted by level; all of shape (n,).
+    """Arcs between edges of nets, sorted by level, all of shape (n,).
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class ArcColumns:
     passes
         Whether arrivals pass: not through asynchronous inputs of flip-flops.
     levels
-        Where each level begins, and the end; shape (levels + 1,).
+        Start of each level, and the end, shape (levels + 1,).
     """
 
     source: Numbers
@@ -84,7 +84,7 @@ class TimingGraph:
 
 
 Tables = dict[LookupTable | None, int]
-"""Numbers of tables; that of none, 0, is one of zero."""
+"""Numbers of tables.  An absent table has number 0, a table of zero."""
 
 
 def timing_graph(netlist: Netlist, library: CellLibrary) -> TimingGraph:
@@ -93,7 +93,7 @@ def timing_graph(netlist: Netlist, library: CellLibrary) -> TimingGraph:
     Raises
     ------
     StudyError
-        Logic forms a loop; its instances are named.
+        Logic forms a loop, whose instances are named.
     """
     tables: Tables = {None: 0}
     pairs: list[tuple[int, str, str]] = []
@@ -189,9 +189,9 @@ def _levels(
 ) -> Numbers:
     """Return the level of each instance: one more than the highest that it needs.
 
-    Flip-flops and what only ports drive have level 0, and an arc `inside`, from an output of the
-    same instance, raises none.  Instances of one level do not wait for
-    each other, so that all of them are worked out at once.
+    Flip-flops and instances driven only by ports have level 0, and an arc `inside`, from an output
+    of the same instance, raises none.  Instances of one level do not wait for
+    each other, so that all of them are computed at once.
     """
     count = len(netlist.instances)
     driver = np.full(netlist.net_count, -1, np.intp)
@@ -217,7 +217,7 @@ def _levels(
 
 
 def _loop(netlist: Netlist, before: Numbers, after: Numbers, left: NDArray[np.bool_]) -> StudyError:
-    """Return what to say of a loop: go back from an instance that waits until one comes again."""
+    """Return the error of a loop, found by going back from a waiting instance until one repeats."""
     among = left[before] & left[after]
     needs = dict(zip(after[among].tolist(), before[among].tolist(), strict=True))
     at, seen = int(np.flatnonzero(left)[0]), dict[int, None]()
@@ -244,7 +244,7 @@ class Delay:
 
 @dataclass(frozen=True, eq=False)
 class Timing:
-    """When every net settles.
+    """Settling of every net.
 
     Attributes
     ----------
@@ -259,7 +259,7 @@ class Timing:
     begins, ends
         Net at which the longest path begins, and instance or output at which it ends.
     notes
-        What was assumed or clipped.
+        Assumptions and clipped values.
     """
 
     period_s: float
@@ -275,15 +275,15 @@ class Timing:
 def analyse(netlist: Netlist, library: CellLibrary, *, clock: str) -> Timing:
     """Return the least clock period of a netlist, its delays, slews and loads.
 
-    Delays and slews of the nonlinear delay model; the worst slew of a net goes on, and the worst
-    of the conditions ``when``.  The clock is ideal: it reaches every flip-flop at once, and a clock
-    gate earlier by the gate's own delay; behind a gate it has the slew of its output.  A path
-    begins at the clock's edge and ends a setup time before the next, or before a gate's,
+    Delays and slews are of the nonlinear delay model.  The worst slew of a net propagates, and the
+    worst of the conditions ``when``.  The clock is ideal: it reaches every flip-flop at once, and
+    a clock gate earlier by the gate's own delay.  Behind a gate it has the slew of its output.  A
+    path begins at the clock's edge and ends a setup time before the next, or before a gate's,
 
         period = clock to output + delays of the path + setup + delay of the gate.
 
     Inputs change at the clock's edge, at once as the clock does, and outputs, without a load, must
-    be there before the next.
+    be ready before the next.
 
     Hold times, recovery and removal of asynchronous inputs, and largest slews and loads are not
     checked.  A delay or slew that a table extrapolates below 0 is 0, and counted in the notes.
@@ -326,9 +326,9 @@ def analyse(netlist: Netlist, library: CellLibrary, *, clock: str) -> Timing:
 
 
 def net_loads(netlist: Netlist, library: CellLibrary) -> NDArray[np.float64]:
-    """Return the load (F) of each net, of its input pins; shape (net_count, 3).
+    """Return the load (F) of each net, of its input pins, shape (net_count, 3).
 
-    The mean load, and what a rising and a falling edge see.
+    Columns: the mean load, the load at a rising and the load at a falling edge.
     """
     loads = np.zeros((netlist.net_count, 3))
     for instance in netlist.instances:
@@ -342,7 +342,7 @@ def net_loads(netlist: Netlist, library: CellLibrary) -> NDArray[np.float64]:
 
 
 class _Run:
-    """Arrivals and slews of the edges of all nets; -inf where nothing arrives."""
+    """Arrivals and slews of the edges of all nets, -inf without an arrival."""
 
     def __init__(self, graph: TimingGraph, loads: NDArray[np.float64], clocks: Clocks) -> None:
         self.graph = graph
@@ -356,7 +356,7 @@ class _Run:
         self.clipped = 0
 
     def propagate(self, these: slice) -> None:
-        """Let edges arrive through the arcs of a level."""
+        """Propagate edges through the arcs of a level."""
         arcs, tables = self.graph.arcs, self.graph.tables
         source, target = arcs.source[these], arcs.target[these]
         known = np.maximum(self.slew[source], 0.0)
@@ -383,7 +383,7 @@ class _Run:
         return found
 
     def first(self, edge: int) -> int:
-        """Return the edge with which the latest path to an edge begins."""
+        """Return the first edge of the latest path to an edge."""
         while (arc := int(self.best[edge])) >= 0:
             edge = int(self.graph.arcs.source[arc])
         return edge
