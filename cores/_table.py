@@ -1,4 +1,4 @@
-"""Published tables as SI columns, and what the models of every core share."""
+"""Published tables as SI columns, and functions that the models of all cores share."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def metrics(**columns: Column | float) -> CoreMetrics:
 
 
 def outside(parameter: Parameter, values: Column | float) -> Column:
-    """Return 1.0 where `values` lie beyond the range of `parameter`, else 0.0."""
+    """Return 1.0 for `values` beyond the range of `parameter`, else 0.0."""
     beyond = np.less(values, parameter.low) | np.greater(values, parameter.high)
     return np.asarray(beyond, dtype=np.float64)
 
@@ -47,7 +47,7 @@ def printed_costs(printed: Mapping[str, Column]) -> dict[str, Column]:
 
 
 def split_power(power_w: Column, leakage: float) -> dict[str, Column]:
-    """Return total power as dynamic and leakage power, for `metrics`; `leakage` is its share."""
+    """Return total power as dynamic and leakage power, for `metrics`, by the share `leakage`."""
     return {"dynamic_power_w": (1.0 - leakage) * power_w, "leakage_power_w": leakage * power_w}
 
 
@@ -78,7 +78,7 @@ def published_core(
     Parameters
     ----------
     name, summary
-        Those of the core.
+        Name and summary of the core.
     provides
         The function that it computes.
     designs
@@ -86,9 +86,9 @@ def published_core(
     described, fitted
         Rows that the laws describe, and their parameters by name.
     parameters
-        What a law takes; a table takes those that have a default.
+        Arguments of a law.  A table takes the ones with a default.
     design_name
-        How a law names a design.
+        Format of a law's names of designs.
     models
         By name, a function and its source within the paper.  Each law has residuals against the
         table of the same name.
@@ -122,7 +122,7 @@ def published_core(
 def residuals(
     designs: Sequence[str], rows: list[int], table: CoreMetrics, law: CoreMetrics
 ) -> Mapping[str, tuple[tuple[str, ...], Column, Column]]:
-    """Return area, power and capacity of `rows` of a table beside what a law says of them."""
+    """Return area, power and capacity of `rows` of a table, each with its value by a law."""
     names = tuple(designs[row] for row in rows)
     compared = {
         "area_m2": (table.area_m2, law.area_m2),

@@ -26,7 +26,7 @@ LIBRARIES = {
     "asap7": "ASAP7 7 nm (predictive), 0.7 V",
 }
 Structure = Callable[..., Mapping[str, Column | float]]
-"""Columns of designs that follow from how they are built, of a parameter by its name."""
+"""Columns of designs that follow from their structure, given one parameter by its name."""
 
 _OF_TASK = (
     *("payload_bit", "cycles_per_task", "latency_cycles", "tasks_in_flight"),
@@ -72,13 +72,13 @@ def _fft_structure(*, stages: Column) -> dict[str, Column | float]:
 
 @dataclass(frozen=True)
 class Lines:
-    """What straight lines are drawn through.
+    """Data of the straight lines of a law.
 
-    `described` has columns and values of the rows that the law is about, `column` is that of the
-    parameter; figures are lines over the parameter to the power of `power`.  Of rounds that are
-    `chained` in a cycle the period is a line, and the energy of a cycle one over their square:
-    each hands its glitches on to all after it.  No line is drawn in libraries that are `refused`,
-    for one of them is more than 5 % from the table.
+    `described` has columns and values of the rows that the law describes, `column` is the
+    parameter's column.  Quantities are lines over the parameter to the power of `power`.  For
+    rounds that are `chained` in a cycle the period is a line, and the energy of a cycle one over
+    their square: each hands its glitches on to all after it.  No line is drawn in libraries that
+    are `refused`, because one of the lines is more than 5 % from the table.
     """
 
     parameter: Parameter
@@ -93,15 +93,14 @@ class Lines:
 
 @dataclass(frozen=True)
 class Family:
-    """A generator's cores: without a law where a line is more than 5 % from every table.
+    """A generator's cores, without a law if a line is more than 5 % from every table.
 
     Attributes
     ----------
     label
-        Before what tells its designs apart, for people; empty where these have the short names of
-        a paper.
+        Prefix of the labels of its designs, or empty if these have the short names of a paper.
     message_end_bit
-        Steps that a message takes besides those of its text, as payload, and the least padding.
+        Steps of a message besides its text, as payload, and the least padding.
     """
 
     label: str
@@ -114,7 +113,7 @@ class Family:
 def _chained(
     most: int, block_byte: int, rounds: int, *, written_byte: int, load: int = 0, refused: str = ""
 ) -> Lines:
-    """Return the law of rounds in a cycle, `load` cycles before those of a block."""
+    """Return the law of rounds in a cycle, with `load` cycles before a block."""
 
     def structure(*, unroll: Column) -> dict[str, Column | float]:
         cycles = rounds / unroll + load
@@ -216,7 +215,7 @@ _SIZES = {
     "unroll": ("1 round", "{} rounds"),
     "word_bit": ("", "{} bits"),
 }
-"""Columns of tables that say how large a design is, in words for one and for several."""
+"""Columns of tables with the size of a design, in words for one and for several."""
 
 _WORDS = {
     "chained": "chained",
@@ -225,24 +224,24 @@ _WORDS = {
     "half": "half clock",
     "quarter": "quarter clock",
 }
-"""Cells of tables that tell designs apart, in words."""
+"""Cells of tables that distinguish designs, in words."""
 
 _NODES = {"sky130": "130 nm", "ihp130": "130 nm", "asap7": "7 nm"}
 _HEADERS = ("area_um2", "clock_mhz", "dynamic_power_mw", "leakage_power_uw", *_OF_TASK)
-"""What `dse characterise` calls the columns of `CoreMetrics`."""
+"""Headers of the columns of `CoreMetrics` in tables of `dse characterise`."""
 
 _STEPS = 20
-"""Of Gauss and Newton; the first one or two count."""
+"""Steps of Gauss and Newton, of which the first one or two matter."""
 
 
 def characterised_designs(table: PublishedTable, message_end_bit: float = 0.0) -> CoreMetrics:
-    """Return the figures of the designs of a table of `dse characterise`."""
+    """Return the metrics of the designs of a table of `dse characterise`."""
     columns = si_columns(table.rows, _HEADERS)
     return metrics(**columns, message_end_bit=message_end_bit, extrapolated=0.0)
 
 
 def characterised_core(name: str) -> Core:
-    """Return the core of a table: its rows, and the law through them where one holds."""
+    """Return the core of a table: its rows, and the law through them, if there is one."""
     generator, _, library = name.rpartition("_")
     family, table = FAMILIES[generator], read_published(TABLES / f"{name}.csv")
     known = characterised_designs(table, family.message_end_bit)
@@ -277,7 +276,7 @@ def characterised_core(name: str) -> Core:
 
 
 def design_label(row: Mapping[str, str]) -> str:
-    """Return what tells a design of a table from others, for people."""
+    """Return the label that distinguishes a design of a table from others."""
     found = []
     for column, (one, several) in _SIZES.items():
         if number := int(row.get(column, 0)):
@@ -286,11 +285,11 @@ def design_label(row: Mapping[str, str]) -> str:
 
 
 def _model_of(law: Lines, table: PublishedTable, known: CoreMetrics, source: str) -> Model:
-    """Return straight lines of least squares through the rows that it describes.
+    """Return straight lines of least squares through the rows that a law describes.
 
-    They are of designs at their fastest: those mapped for slower clocks are other trade-offs.
+    These are designs at their fastest: designs mapped for slower clocks are other trade-offs.
 
-    Area, leakage, clock or its period, and the energy of a clock cycle are lines; dynamic power is
+    Area, leakage, clock or its period, and the energy of a clock cycle are lines.  Dynamic power is
     that energy times the clock.
     """
     parameter = law.parameter

@@ -1,7 +1,7 @@
 """DES encryptor cores: the sixteen rounds of a block, unrolled into hardware.
 
 One task is one block of 64 bit.  A core with `unroll` rounds in hardware starts a block every
-16 / unroll cycles and works on `unroll` independent blocks at once; ``u1_p2`` splits its single
+16 / unroll cycles and works on `unroll` independent blocks at once.  ``u1_p2`` splits its single
 round into two pipeline stages (section IV-A).
 """
 
@@ -40,7 +40,7 @@ _UNROLL = Parameter(
 
 
 def des_table() -> CoreMetrics:
-    """Designs of Table I at the clock that its bandwidth column implies.
+    """Return the designs of Table I at the clock that its bandwidth column implies.
 
     clock = bandwidth * cycles per task / payload: 2.58 Gbit/s * 16 / 64 bit = 645 MHz for u1,
     2.92 Gbit/s * 16 / 64 bit = 730 MHz for u1_p2.  The table prints 625 MHz for the u designs,
@@ -48,7 +48,7 @@ def des_table() -> CoreMetrics:
     and 730 MHz for u1_p2, which agrees.  So an instance carries exactly the printed bandwidth.
 
     Power is taken as printed, for that clock.  Latency is 16 cycles, 32 for u1_p2 (section
-    IV-B); traffic is the block itself, read and written.
+    IV-B).  Traffic is the block itself, read and written.
 
     Returns
     -------
@@ -70,14 +70,13 @@ _LEAKAGE_SHARE = leakage_share(des_table(), _UNROLLED)
 
 
 def des_law(*, unroll: Column) -> CoreMetrics:
-    """Unrolled designs by equations 2 to 4, in the units that Table I has.
+    """Return unrolled designs by equations 2 to 4, in the units of Table I.
 
     area = 3500 n + 4600 um2 (2), power = 0.64 n + 0.09 mW (3; printed in W, but Table I has
-    10.16 mW where the equation gives 10.33), n rounds per cycle and so n / 16 tasks per cycle
+    10.16 mW and the equation gives 10.33), n rounds per cycle and so n / 16 tasks per cycle
     (4).  The clock is the 645 MHz of `des_table`.
 
-    Ours: leakage is the share of power that it has in Table I, summed over the u designs
-    (9.7 %).
+    Ours: leakage is its share of power in Table I, summed over the u designs (9.7 %).
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Jacobi stencil cores: side * side stencils on one array of shift registers.
 
-One task is one cell of a sweep.  The register array holds (side + 2) * (side + 2) cells; in each
+One task is one cell of a sweep.  The register array holds (side + 2) * (side + 2) cells.  In each
 cycle side * (side + 2) cells enter it and side * side results leave, so that traffic per cell
 falls as the core grows (section VI-A).
 """
@@ -46,7 +46,7 @@ _CELL = Parameter(
 
 
 def of_cells(side: Column, cell_bit: Column | float) -> dict[str, Column | float]:
-    """Return the columns of designs that follow from how they are built."""
+    """Return the columns of designs that follow from their structure."""
     cell_byte = cell_bit / _BIT_PER_BYTE
     return {
         "payload_bit": cell_bit,
@@ -59,13 +59,13 @@ def of_cells(side: Column, cell_bit: Column | float) -> dict[str, Column | float
 
 
 def jacobi_table(*, cell_bit: Column | float = _CELL_BIT) -> CoreMetrics:
-    """Designs of Table III, as printed: 500 MHz and side ** 2 cells per cycle agree.
+    """Return the designs of Table III, as printed: 500 MHz and side ** 2 cells per cycle agree.
 
     A cell costs (side + 2) / side cells of reading and one of writing.  Tasks in flight are the
     printed parallelism: the cells that the stencils compute in one cycle.
 
     Assumed: latency is side + 2 cycles, one for each column of the register array, which shifts
-    by one column per cycle (section VI-A); it is an upper bound where several enter at once.
+    by one column per cycle (section VI-A).  It is an upper bound if several enter at once.
 
     Parameters
     ----------
@@ -89,14 +89,13 @@ _LEAKAGE_SHARE = leakage_share(jacobi_table(), _ALL)
 
 
 def jacobi_law(*, side: Column, cell_bit: Column | float = _CELL_BIT) -> CoreMetrics:
-    """Square arrays by equations 8 to 10, with the power that Table III has.
+    """Return square arrays by equations 8 to 10, with the units of power of Table III.
 
     area = 1018 + 635 n ** 2 um2 (8), power = 1.12 n - 0.73 mW (9), n ** 2 cells per cycle (10)
-    at 500 MHz.  Equation 9 is printed as 1.12 n ** 2 - 0.73 W; in mW and linear in n it gives
+    at 500 MHz.  Equation 9 is printed as 1.12 n ** 2 - 0.73 W.  In mW and linear in n it gives
     0.39 1.51 2.63 3.75 beside the 0.48 1.38 2.73 3.75 of the table.
 
-    Ours: leakage is the share of power that it has in Table III, summed over its designs
-    (5.8 %).
+    Ours: leakage is its share of power in Table III, summed over its designs (5.8 %).
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Names of the cores that tables hold, by what returns the core; reads no table.
+"""Names of the cores in tables, each with the name of its function, without reading a table.
 
-May import nothing: this is loaded for a name alone.
+May import nothing: this is loaded only for names.
 """
 
 _GENERATORS = """

@@ -1,4 +1,4 @@
-"""Cores that others have published, each with its source, its node and what its figures are.
+"""Cores that others have published, each with its source, its node and its kind of evidence.
 
 Two tables: one report's synthesis of 88 lightweight ciphers, and single cores from repositories.
 """
@@ -96,7 +96,7 @@ def _least_periods(rows: Sequence[_Row]) -> dict[str, float]:
 def _message_rates(rows: Sequence[_Row], least_ns: Mapping[str, float]) -> CoreMetrics:
     """Return columns of shape (n,): cycles of a message are its bits over printed rate and clock.
 
-    The printed rate is that of the least period of the design, whichever row it stands on.
+    The printed rate is the rate at the least period of the design, on every row.
     """
     cycles = np.array(
         [
@@ -120,7 +120,7 @@ def _message_rates(rows: Sequence[_Row], least_ns: Mapping[str, float]) -> CoreM
 
 
 def single_core(name: str) -> Core:
-    """Return a core of published.csv; what an empty cell omits stands on its first row."""
+    """Return a core of published.csv.  Its first row has the contents of empty cells."""
     rows = [row for row in _table("published.csv").rows if row["core"] == name]
     first = rows[0]
     parallel = any(row["tasks_in_flight"] for row in rows)
@@ -143,7 +143,7 @@ def single_core(name: str) -> Core:
 
 
 def _printed_rates(rows: Sequence[_Row]) -> CoreMetrics:
-    """Return columns of shape (n,); an area that no row gives is no figure."""
+    """Return columns of shape (n,), NaN for an area that no row gives."""
     printed = si_columns(rows, _FIGURES)
     payload, cycles = printed["payload_bit"], printed["cycles_per_task"]
     by_rate = printed["clock_hz"] * payload / printed["bandwidth_bit_per_s"]

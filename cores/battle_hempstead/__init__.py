@@ -1,4 +1,4 @@
-"""The paper of Battle & Hempstead: its claims and figures, held against the cores.
+"""The paper of Battle & Hempstead: its claims, compared with the cores, and its figures.
 
 May import `dse.contract` and `dse.cores`.
 """

@@ -1,4 +1,4 @@
-"""What Battle and Hempstead claim of accelerator cores, each beside our models: `claims.csv`."""
+"""Claims of Battle and Hempstead on accelerator cores, compared with our models: `claims.csv`."""
 
 from __future__ import annotations
 
@@ -71,11 +71,11 @@ _EQUATIONS: Mapping[int, Callable[[Callable[[str], float], float], float]] = {
     6: lambda number, p: number("4.4") * math.exp(number("1.9") * p),
     8: lambda number, n: number("1018") + number("635") * n**2,
 }
-"""As printed: areas in um2, of the FFT in mm2; powers in mW, though equation 3 says W."""
+"""As printed: areas in um2, of the FFT in mm2, and powers in mW, though equation 3 has W."""
 
 
 def _moved(printed: PrintedNumbers, core: str, prefix: str) -> Column:
-    """Return a printed column over what is printed: ones where no cell is moved."""
+    """Return a column over its printed values: ones unless a cell is moved."""
     rows = _ROWS[core]
     (column,) = {name for row in rows.values() for name in row if name.startswith(prefix + "_")}
     cells = [row[column] for row in rows.values()]
@@ -84,7 +84,7 @@ def _moved(printed: PrintedNumbers, core: str, prefix: str) -> Column:
 
 
 def _table(printed: PrintedNumbers, core: str) -> tuple[tuple[str, ...], CoreMetrics]:
-    """Return the names and the figures of the designs."""
+    """Return the names and the metrics of the designs."""
     table = _CORES[core].models["table"]
     of = table.function()
     return table.designs, replace(
@@ -111,7 +111,7 @@ def _cell(printed: PrintedNumbers, core: str, design: str, column: str) -> float
 def core_value(
     printed: PrintedNumbers, core: str, quantity: str, design: str, base: str = ""
 ) -> float:
-    """Return a quantity of a design, over that of another where one is named."""
+    """Return a quantity of a design, or its ratio to another design's if one is named."""
     values = values_of(printed, core, quantity)
     return values[design] / (values[base] if base else 1.0)
 
@@ -127,7 +127,7 @@ def core_value_to(
 
 @functions
 def core_value_at(printed: PrintedNumbers, end: str, core: str, quantity: str, base: str) -> float:
-    """Return the least or the most of a quantity over that of one design."""
+    """Return the ratio of the least or the most of a quantity to one design's value."""
     return core_value(printed, core, quantity, design_with(printed, end, core, quantity), base)
 
 
@@ -135,7 +135,7 @@ def core_value_at(printed: PrintedNumbers, end: str, core: str, quantity: str, b
 def design_with(
     printed: PrintedNumbers, end: str, core: str, quantity: str, among: str = ""
 ) -> str:
-    """Return the design with the least or the most of a quantity, among some where named."""
+    """Return the design with the least or the most of a quantity, among some if named."""
     values = values_of(printed, core, quantity)
     return _ENDS[end](among.split() or values, key=values.__getitem__)
 
@@ -150,10 +150,10 @@ def core_order(
     others: str | float,
     share: float = 1.0,
 ) -> bool:
-    """Return whether each of some designs stands in an order to a share of each of others.
+    """Return whether some designs all compare by an order with a share of each of others.
 
     ``core_order(des, energy_per_task, u8 u16, <, u1 u2 u4)``: u8 and u16 take less than any
-    other.  A number may stand for the others.
+    other.  A number may replace the others.
     """
     values = values_of(printed, core, quantity)
     right = [values[name] for name in others.split()] if isinstance(others, str) else [others]
@@ -163,7 +163,7 @@ def core_order(
 
 @functions
 def equation(printed: PrintedNumbers, number: float, at: float, over: float = 1) -> float:
-    """Return what an equation comes to as printed; P of 5 and 6 is pipeline depth over 17."""
+    """Return the value of an equation as printed; P of 5 and 6 is pipeline depth over 17."""
     named = f"eq. {number:.0f}"
     return _EQUATIONS[int(number)](lambda cell: printed.read(f"{named}: {cell}", cell), at / over)
 
@@ -184,7 +184,7 @@ def area_in_flight_falls_but_for_u4(printed: PrintedNumbers) -> bool:
 
 @functions
 def tasks_per_cycle_ratio(printed: PrintedNumbers, design: str, base: str) -> float:
-    """Return tasks per cycle of an FFT over those of another, by printed performance and clock."""
+    """Return the ratio of two FFTs' tasks per cycle, by printed performance and clock."""
     of, other = (
         _cell(printed, "fft", name, "rate_mtask_per_s") / _cell(printed, "fft", name, "clock_mhz")
         for name in (design, base)
@@ -203,7 +203,7 @@ def words_per_cycle(printed: PrintedNumbers, design: str, word_bit: float) -> fl
 def power_ratio_at(
     printed: PrintedNumbers, core: str, rate_gbit: float, design: str, base: str
 ) -> float:
-    """Return power of one design over that of another, both slowed down to a rate."""
+    """Return the ratio of two designs' powers, both slowed down to a rate."""
 
     def power(name: str) -> float:
         share = rate_gbit / _cell(printed, core, name, "bandwidth_gbit_per_s")
@@ -224,14 +224,14 @@ def design_is_beaten(printed: PrintedNumbers, core: str, design: str, quantities
 
 @functions
 def jacobi_steps_fall(printed: PrintedNumbers) -> bool:
-    """Return whether the next larger array costs ever less in area, relatively."""
+    """Return whether the relative increase in area falls from each array to the next."""
     areas = values_of(printed, "jacobi", "area_m2").values()
     steps = [large / small for small, large in pairwise(areas)]
     return all(later < earlier for earlier, later in pairwise(steps))
 
 
 ROUTER, SET_TOP_BOX = "100 Gbit/s", "116.43 Mbit/s"
-"""The use cases of section IV-C: a back-end router; three transport streams of 38.81 Mbit/s."""
+"""The use cases of section IV-C: a back-end router, and three streams of 38.81 Mbit/s."""
 _RATES = {"router": ROUTER, "set_top_box": SET_TOP_BOX}
 
 DES_FLEETS = """
@@ -305,7 +305,7 @@ def fleets_with_least(
 def fleet_order(
     laboratory: Laboratory, use_case: str, quantity: str, order: str, bound: float
 ) -> bool:
-    """Return whether a quantity of the fleet of each design stands in an order to a number."""
+    """Return whether the fleets of all designs compare by an order of a quantity with a number."""
     values, holds = _values_of(laboratory, use_case, quantity), ORDERS[order]
     return all(holds(value, bound) for value in values.values())
 
@@ -341,7 +341,7 @@ def best_chain(laboratory: Laboratory, quantity: str, rate: float) -> str:
 
 
 def _coincide(laboratory: Laboratory) -> list[bool]:
-    """Return by rate whether the chain with the least area has the least power, too."""
+    """Return by rate whether one chain has both the least area and the least power."""
     return [
         _best(one, "area") == _best(one, "power") for one in chains_by_rate(laboratory).values()
     ]
@@ -363,7 +363,7 @@ def runs_with_one_best_chain(laboratory: Laboratory) -> float:
 
 @functions
 def widest_spread(laboratory: Laboratory, quantity: str, step: float) -> float:
-    """Return most over least area or power, at the rate where it is largest; rates in steps."""
+    """Return the largest ratio over rates, in steps, of most to least area or power."""
     sweep = chains_by_rate(laboratory)
     values = (sweep[rate][quantity] for rate in range(int(step), _LAST + 1, int(step)))
     return max(float(one.max() / one.min()) for one in values)
@@ -381,7 +381,7 @@ def rates_won(laboratory: Laboratory, design: str, quantity: str, first: float) 
 def wins_at_share(
     laboratory: Laboratory, design: str, quantity: str, first: float, share: float
 ) -> bool:
-    """Return whether a design wins at least at some share of the rates from the first on."""
+    """Return whether a design wins at a share of the rates from the first on, or more."""
     return rates_won(laboratory, design, quantity, first) >= share * (_LAST + 1 - first)
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 RATES_GBIT_PER_S = (1, *range(2, 241, 2))
 MARKED_GBIT_PER_S = 10
-"""A design is marked where it begins to be the best, and at multiples of this."""
+"""A design is marked at the first rate of its range as the best, and at multiples of this."""
 
 _NUMBERS = "Computed from the printed table; the paper's own points are not in its text."
 drawn = PaperFigures("cores", PAPER)
@@ -207,7 +207,7 @@ def _chains(sheet: Sheet, laboratory: Laboratory) -> None:
 
 
 def _over_rates(axes: Axes, found: list[Fleets], least: str, other: str, scale: float) -> None:
-    """Draw a quantity where it is least, where `other` is least, and at its worst."""
+    """Draw a quantity of its best pair, of the best pair in `other`, and of its worst pair."""
     rates, each = np.array(RATES_GBIT_PER_S, dtype=np.float64), np.arange(len(found))
     values = scale * np.array([columns[least] for columns in found])
     best = values.argmin(axis=1)
@@ -234,7 +234,7 @@ def _over_rates(axes: Axes, found: list[Fleets], least: str, other: str, scale: 
 
 
 def _begins(names: Column) -> Column:
-    """Return where a run of equal names begins."""
+    """Return a mask of the places at which a run of equal names begins."""
     return np.append(True, names[1:] != names[:-1])
 
 

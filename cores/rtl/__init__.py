@@ -1,8 +1,8 @@
-"""Generators of the paper's cores as hardware: Verilog of our own, and the answers it must give.
+"""Generators of the paper's cores as hardware: our own Verilog, and its known answers.
 
 Battle & Hempstead, "Characterizing the Costs and Benefits of Hardware Parallelism in Accelerator
-Cores", describe the cores and give figures of them, but no hardware; what is made here follows the
-description and says where it does not.
+Cores", describe the cores and give metrics of them, but no hardware.  The Verilog here follows
+the description and names its departures.
 
 May import `dse.contract`.
 """

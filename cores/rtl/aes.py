@@ -58,7 +58,7 @@ _SOURCE = "FIPS 197"
     source=_SOURCE,
 )
 def aes128(*, unroll: int, structure: str, box: str) -> Design:
-    """Return a core for keys of 128 bit; see `aes_design`."""
+    """Return a core for keys of 128 bit (`aes_design`)."""
     return aes_design(128, unroll=unroll, structure=structure, box=box)
 
 
@@ -70,19 +70,19 @@ def aes128(*, unroll: int, structure: str, box: str) -> Design:
     source=_SOURCE,
 )
 def aes256(*, unroll: int, structure: str, box: str) -> Design:
-    """Return a core for keys of 256 bit; see `aes_design`."""
+    """Return a core for keys of 256 bit (`aes_design`)."""
     return aes_design(256, unroll=unroll, structure=structure, box=box)
 
 
 def aes_design(key_bit: int, *, unroll: int, structure: str, box: str) -> Design:
-    """Return a core with `unroll` of R rounds in hardware, n; R is 10 or 14.
+    """Return a core with n = `unroll` of R rounds in hardware, in which R is 10 or 14.
 
-    A block passes R / n times, and one starts each R / n cycles whatever the structure: pipelined
+    A block passes R / n times, and one starts each R / n cycles in every structure: pipelined
     cores hold n blocks for R cycles, chained ones a single block for R / n longer cycles.  Keys are
     expanded round by round beside their block.  With the structure `column` one column of a round
-    and a word of the key take a cycle: 4 R cycles, with 8 boxes where a round has 20.
+    and a word of the key take a cycle: 4 R cycles, with 8 boxes instead of a round's 20.
 
-    Assumed: a key has a port of its own and stays for many blocks, so that a block reads 16 bytes.
+    Assumed: a key has a separate port and stays for many blocks, so that a block reads 16 bytes.
 
     Raises
     ------
@@ -178,7 +178,7 @@ def _shared() -> Iterator[str]:
 def _round(
     core: RoundCore, key_bit: int, number: int, which: str, state: State
 ) -> Generator[str, None, State]:
-    """Yield a round; a key of 256 bit is one round ahead."""
+    """Yield a round.  Keys of 256 bit are one round ahead."""
     ahead, key = key_bit == 256, state["key"]
     rounds = [number + 1 + ahead + core.unroll * one for one in range(core.passes)]
     turned = [f"{{{key}[23:0], {key}[31:24]}}", f"{key}[31:0]"]
@@ -204,9 +204,9 @@ def _round(
 def _column(
     core: RoundCore, key_bit: int, number: int, which: str, state: State
 ) -> Generator[str, None, State]:
-    """Yield a column of a round and a word of the key; the one round has number 0.
+    """Yield a column of a round and a word of the key.  The one round has number 0.
 
-    Rows shift as their bytes are taken: of row r the byte r from the left, then those before it.
+    Rows shift as their bytes are taken: of row r the byte r from the left, then the bytes before.
     """
     text, words = state["text"], key_bit // 32
     byte = [[cut(text, 15 - 4 * place - row, 8) for place in range(4)] for row in range(4)]

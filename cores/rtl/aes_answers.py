@@ -18,12 +18,12 @@ _CONSTANT = 0x63
 
 
 def doubled(value: int) -> int:
-    """Return x times a polynomial over GF(2), modulo that of AES."""
+    """Return x times a polynomial over GF(2), modulo AES's polynomial."""
     return value << 1 ^ (_AES if value & 0x80 else 0)
 
 
 def _affine(value: int) -> int:
-    """Return the linear part of what follows the inverse: FIPS 197, equation 5.2."""
+    """Return the linear part of the map after the inverse: FIPS 197, equation 5.2."""
     turned = value | value << 8
     return (turned ^ turned >> 4 ^ turned >> 5 ^ turned >> 6 ^ turned >> 7) & 0xFF
 
@@ -50,7 +50,7 @@ _C = {2: 1, 4: 2, 8: 8}
 """c of GF(4), GF(16) and GF(256): the polynomial has no root."""
 
 _INTO = (0x01, 0x7A, 0x45, 0x48, 0x60, 0xF4, 0x6A, 0x9A)
-"""AES's basis in the tower; of all towers and bases maps into and out of this add fewest bits."""
+"""AES's basis in the tower, whose maps into and out of it add the fewest bits of all bases."""
 
 
 def _times(a: int, b: int, width: int) -> int:
@@ -74,7 +74,7 @@ def _out_of_tower() -> list[int]:
 
 
 class _Gates:
-    """Gates of two inputs; alike ones are written once."""
+    """Gates of two inputs, equal ones written once."""
 
     def __init__(self) -> None:
         self.known: dict[str, str] = {}
@@ -84,7 +84,7 @@ class _Gates:
         return self.known.setdefault(text, f"node_{len(self.known)}")
 
     def linear(self, columns: Sequence[int], bits: Sequence[str], width: int) -> list[str]:
-        """Return sums of bits; the pair that most sums share is added first (Paar 1997)."""
+        """Return sums of bits, adding the pair that most sums share first (Paar 1997)."""
         terms = [
             {name for name, column in zip(bits, columns, strict=True) if column >> row & 1}
             for row in range(width)

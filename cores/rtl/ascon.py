@@ -16,7 +16,7 @@ from dse.cores.rtl.verilog import cut, decision_diagram, reversed_bytes
 
 ROUNDS, _FEW_ROUNDS, _BLOCK_BYTE = 12, 8, 16
 _START = 0x00001000808C0001
-"""What a state begins with (SP 800-232, section 4.1.1)."""
+"""First word of a state (SP 800-232, section 4.1.1)."""
 _CONSTANTS = tuple(0xF0 - 0x0F * number for number in range(ROUNDS))
 _TURNS = ((19, 28), (61, 39), (1, 6), (10, 17), (7, 41))
 """Of the linear layer, to the right (section 3.4)."""
@@ -45,7 +45,7 @@ def ascon_permuted(state: Sequence[int], rounds: int) -> list[int]:
 
 
 class _Step(NamedTuple):
-    """What a core takes at once: a block, and where in a message it stands."""
+    """Input of a core in one step: a block, and its place in a message."""
 
     key: bytes
     nonce: bytes
@@ -80,7 +80,7 @@ def ascon_steps(key: bytes, nonce: bytes, data: bytes, text: bytes) -> Iterator[
 
 
 def ascon_answers(steps: Sequence[_Step]) -> list[tuple[bytes, bytes]]:
-    """Return encrypted block and tag of each step (section 4.1); a message needs some of them."""
+    """Return encrypted block and tag of each step (section 4.1), of which a message needs some."""
     state, found, keyed = [0] * 5, [], False
     for step in steps:
         key, block = words_of(step.key), words_of(step.block)
@@ -151,7 +151,7 @@ def ascon_aead(*, unroll: int) -> Design:
     and ends 12 / n.  As a step leaves, `answer` is its encrypted block, and after the last `tag`
     is the tag.  The key is held in a register from the start on.
 
-    Assumed: blocks are padded before.  Cycles of a task are those of a block in a long message: a
+    Assumed: blocks are padded before.  Cycles of a task are a block's in a long message: a
     message takes 16 / n cycles more than its blocks of text and data.
     """
     passes, few = ROUNDS // unroll, _FEW_ROUNDS // unroll
@@ -197,7 +197,7 @@ def _module(core: RoundCore) -> Iterator[str]:
 
 
 def ascon_rounds(unroll: int) -> Iterator[str]:
-    """Yield a round in one block, for a simulator else follows each bit alone; its constants."""
+    """Yield a round, as one block since simulators else follow each bit, and its constants."""
     yield "module ascon_round (input [319:0] from, input [7:0] constant, output reg [319:0] to);"
     yield f"  reg [63:0] {', '.join(f'{name}{at}' for name in 'xyz' for at in range(5))};"
     yield "  always @* begin"

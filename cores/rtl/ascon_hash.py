@@ -64,12 +64,12 @@ PUBLISHED = tuple(
 def ascon_hash(*, unroll: int) -> Design:
     """Return a core with `unroll` rounds in a cycle, n.
 
-    A padded block of 8 bytes is taken and passes 12 / n times; `first` says that a message begins
-    with it.  Else it is added to the state before.  After the last block three of zeros bring the
+    A padded block of 8 bytes is taken and passes 12 / n times.  With `first` it begins a message.
+    Else it is added to the state before.  After the last block three of zeros bring the
     rest of the digest, of which eight bytes leave after each.
 
     Assumed: messages are padded before, and a word of the digest counts as written with each
-    block.  Cycles of a task are those of a block in a long message: a message takes 36 / n more.
+    block.  Cycles of a task are a block's in a long message: a message takes 36 / n more.
     """
     core = RoundCore(
         name="ascon_hash",

@@ -68,7 +68,7 @@ PUBLISHED = (
 
 
 class _Step(NamedTuple):
-    """A block, and where in which stream it stands."""
+    """A block, its stream and its place in the stream."""
 
     key: bytes
     counter: bytes
@@ -77,7 +77,7 @@ class _Step(NamedTuple):
 
 
 def streamed_blocks(design: Design, *, seed: int, tasks: int) -> Vectors:
-    """Return published blocks, then random messages of 16 blocks, and what they are encrypted."""
+    """Return published blocks, then random messages of 16 blocks, and their encryption."""
     frames = Frames.of(design, tasks + len(PUBLISHED))
     random = np.random.default_rng(seed)
     steps = [
@@ -107,7 +107,7 @@ def streamed_blocks(design: Design, *, seed: int, tasks: int) -> Vectors:
 def chacha20(*, unroll: int) -> Design:
     """Return a core with `unroll` rounds in a cycle, n: 4 n quarter rounds.
 
-    Key, counter and nonce are taken when `ready` is 1; the block of 64 bytes is added to its key
+    Key, counter and nonce are taken when `ready` is 1.  The block of 64 bytes is added to its key
     stream as the answer leaves, 20 / n cycles later.  Rows of the state turn after each round, so
     that every round works on columns.
 
@@ -157,7 +157,7 @@ def _text(core: RoundCore) -> Iterator[str]:
 
 
 def _round(core: RoundCore, number: int, which: str, state: State) -> Generator[str, None, State]:
-    """Yield four quarter rounds on columns; rows turn to diagonals after even rounds, and back."""
+    """Yield four quarter rounds on columns.  Rows turn to diagonals after even rounds, and back."""
     words = [[f"word_{number}_{row}_{column}" for column in range(4)] for row in range(4)]
     for column in range(4):
         found = f"column_{number}_{column}"

@@ -15,13 +15,13 @@ _WIDTH = Choice(
     name="word_bit", description="Bits in a cycle", values=(8, 16, 32, 64, 128, 256, 512)
 )
 PUBLISHED = (b"123456789", 0xCBF43926)
-"""Message and its check: the one by which catalogues tell checksums apart (Rocksoft model)."""
+"""Message and its check, which identify checksums in catalogues (Rocksoft model)."""
 
 
 def checked_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
     """Return random messages of four words, a word in each cycle, and the check after each.
 
-    Where words have 8 bit the published message is first.
+    For words of 8 bit the published message is first.
     """
     size = int(design.read_byte)
     return message_vectors(
@@ -45,12 +45,12 @@ def checked_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
     source="IEEE 802.3, clause 3.2.9",
 )
 def crc32(*, word_bit: int) -> Design:
-    """Return a core that takes a word in each cycle; `first` says that a message begins with it.
+    """Return a core that takes a word in each cycle, which begins a message if `first` is 1.
 
     The state after a word is a sum over GF(2) of bits of the word and of the state before.
 
     Assumed: messages are whole words, and the check counts as read with each word: 4 bytes that
-    leave only once where messages are longer.
+    leave only once if messages are longer.
     """
     core = RoundCore(
         name="crc32",

@@ -1,6 +1,6 @@
-"""DES encryption cores in Verilog: rounds in hardware, and where the registers stand.
+"""DES encryption cores in Verilog: rounds in hardware, and the places of the registers.
 
-A task is a block of 64 bit with a key of its own; both are taken at a clock edge at which `ready`
+A task is a block of 64 bit with its key.  Both are taken at a clock edge at which `ready`
 is 1, and `answer` holds the encrypted block at an edge at which `valid` is 1.
 """
 
@@ -24,7 +24,7 @@ INITIAL = (
     *(57, 49, 41, 33, 25, 17, 9, 1, 59, 51, 43, 35, 27, 19, 11, 3),
     *(61, 53, 45, 37, 29, 21, 13, 5, 63, 55, 47, 39, 31, 23, 15, 7),
 )
-"""IP, of a block; its inverse is the last permutation."""
+"""IP, of a block.  Its inverse is the last permutation."""
 
 FINAL = tuple(INITIAL.index(bit) + 1 for bit in range(1, 65))
 """The inverse of IP."""
@@ -36,7 +36,7 @@ PERMUTATION = (
     *(16, 7, 20, 21, 29, 12, 28, 17, 1, 15, 23, 26, 5, 18, 31, 10),
     *(2, 8, 24, 14, 32, 27, 3, 9, 19, 13, 30, 6, 22, 11, 4, 25),
 )
-"""P, of what the boxes give."""
+"""P, of the boxes' outputs."""
 
 KEY_CHOICE = (
     *(57, 49, 41, 33, 25, 17, 9, 1, 58, 50, 42, 34, 26, 18),
@@ -44,7 +44,7 @@ KEY_CHOICE = (
     *(63, 55, 47, 39, 31, 23, 15, 7, 62, 54, 46, 38, 30, 22),
     *(14, 6, 61, 53, 45, 37, 29, 21, 13, 5, 28, 20, 12, 4),
 )
-"""PC-1: 56 of the 64 bits of a key; the others are parity."""
+"""PC-1: 56 of the 64 bits of a key.  The others are parity."""
 
 SUBKEY_CHOICE = (
     *(14, 17, 11, 24, 1, 5, 3, 28, 15, 6, 21, 10, 23, 19, 12, 4, 26, 8, 16, 7, 27, 20, 13, 2),
@@ -68,7 +68,7 @@ _WRITTEN = (
 )
 
 BOXES = tuple(tuple(int(digit, 16) for digit in box.replace(" ", "")) for box in _WRITTEN)
-"""S1 to S8: four rows of 16; the first and the last of six bits choose the row."""
+"""S1 to S8: four rows of 16.  The first and the last of six bits choose the row."""
 
 
 def encrypt(*, block: Bits, key: Bits) -> Bits:
@@ -148,17 +148,17 @@ _LETTER = {"pipelined": "", "chained": "_chained", "two_stage": "_p2"}
 def des(*, unroll: int, structure: str, key_schedule: str) -> Design:
     """Return a core with `unroll` rounds in hardware, n.
 
-    A block passes 16 / n times through the rounds, and one starts each 16 / n cycles whatever the
+    A block passes 16 / n times through the rounds, and one starts each 16 / n cycles in every
     structure: pipelined cores hold n blocks for 16 cycles, chained ones a single block for 16 / n
     (longer) cycles, two-stage ones 2 n blocks for 32 cycles.
 
-    The loading multiplexer stands before the first round and the answer is the last register, so
-    that there are no registers but those of rounds.  A key turns in the register beside its block
+    The loading multiplexer is before the first round and the answer is the last register, so
+    that all registers are registers of rounds.  A key turns in the register beside its block
     (``rotate``), or stays, and each round selects among 16 / n subkeys (``select``: the paper's
     iterative and lightly unrolled cores).  Parity bits of a key are not examined.
 
-    Departs from the paper: blocks carry their keys, where its pipelined key block may serve one
-    key for all; it encrypts only.
+    Departs from the paper: blocks carry their keys, while its pipelined key block may serve one
+    key for all.  It encrypts only.
     """
     layers = {"pipelined": unroll, "chained": 1, "two_stage": 2 * unroll}[structure]
     passes = ROUNDS // unroll
@@ -180,7 +180,7 @@ def des(*, unroll: int, structure: str, key_schedule: str) -> Design:
 
 
 def _shared_modules() -> Iterator[str]:
-    """Yield what every core has: permutations and boxes.  Bits count from 1, as in FIPS 46-3."""
+    """Yield the modules of every core: permutations, boxes.  Bits count from 1, as in FIPS 46-3."""
     yield "// The Data Encryption Standard, FIPS 46-3. Bits count from 1, the leftmost."
     yield from _permutation("initial_permutation", "IP", 64, INITIAL)
     yield from _permutation("final_permutation", "the inverse of IP", 64, FINAL)
@@ -217,7 +217,7 @@ def _permutation(name: str, comment: str, width: int, order: Sequence[int]) -> I
 
 @dataclass(frozen=True)
 class _State:
-    """Where both halves and the key stand, and how many registers they have passed."""
+    """Signals of both halves and the key, and the number of registers before them."""
 
     left: str
     right: str
@@ -227,7 +227,7 @@ class _State:
 
 @dataclass(frozen=True)
 class _Core:
-    """The text of module ``des``.  A layer is what lies before one set of registers."""
+    """The text of module ``des``.  A layer is the logic before one set of registers."""
 
     unroll: int
     structure: str
@@ -297,7 +297,7 @@ class _Core:
         yield f"  wire [1:56] entering_key = {back};"
 
     def _round(self, number: int, state: _State) -> Generator[str, None, _State]:
-        """Yield a round, and its registers; return where its results stand."""
+        """Yield a round, and its registers.  Return the signals of its results."""
         yield f"\n  // Round {number} of a pass."
         key = yield from self._subkey(number, state)
         yield f"  wire [1:48] expanded_{number};"
@@ -319,7 +319,7 @@ class _Core:
         return state
 
     def _subkey(self, number: int, state: _State) -> Generator[str, None, str]:
-        """Yield the subkey of a round; return what the key is from then on."""
+        """Yield the subkey of a round.  Return the key from then on."""
         rounds = range(number - 1, ROUNDS, self.unroll)
         which = f"pass_{state.layer}"
         selects = self.key_schedule == "select"
@@ -331,7 +331,7 @@ class _Core:
         return state.key if selects else f"turned_{number}"
 
     def _registers(self, state: _State) -> Generator[str, None, _State]:
-        """Yield the registers of a layer; those of the last are declared where blocks enter."""
+        """Yield the registers of a layer.  The entry of blocks declares the last layer's."""
         layer = state.layer + 1
         if layer < self.layers or self.passes == 1:
             yield f"  reg [1:32] left_{layer}, right_{layer};"

@@ -18,7 +18,7 @@ Complex = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def fraction_bits(width: int) -> int:
-    """Return after how many binary places constants are cut; 1.0 fits into `width` bits."""
+    """Return the number of binary places of constants, with which 1.0 fits into `width` bits."""
     return width - 2
 
 
@@ -59,7 +59,7 @@ def transform(
     Decimation in frequency: log(64) / log(radix) stages, each of butterflies, rotations by
     constants, and one division by the radix with rounding to nearest (halves up).  Inside a
     butterfly of radix 8 a rotation by an eighth of a turn rounds to a whole number.  No sum
-    overflows where ``real ** 2 + imaginary ** 2`` is at most ``loudest(...) ** 2``; beyond,
+    overflows if ``real ** 2 + imaginary ** 2`` is at most ``loudest(...) ** 2``.  Beyond that,
     numbers wrap.
 
     Parameters
@@ -125,17 +125,17 @@ def _turned(
 
 
 def _wrapped(values: NDArray[np.int64], width: int) -> NDArray[np.int64]:
-    """Return what is left in two's complement of `width` bits."""
+    """Return values wrapped to two's complement of `width` bits."""
     half = 1 << (width - 1)
     return ((values + half) & (2 * half - 1)) - half
 
 
 def error_bound(*, radix: int, width: int) -> float:
-    """Return how far an answer can be from the exact transform over 64, in units of the last bit.
+    """Return the largest error of an answer, the exact transform over 64, in units of the last bit.
 
     With inputs below M = 2 ** (width - 1), constants cut after f places, and S stages:
-    ``S * (sqrt(1/2) + sqrt(1/2) * M * 2**-f)``, rounding and constants of a stage; a stage divides
-    by the radix what it sums, so that errors of earlier stages do not grow.  Radix 8 adds
+    ``S * (sqrt(1/2) + sqrt(1/2) * M * 2**-f)``, rounding and constants of a stage.  A stage divides
+    its sums by the radix, so that errors of earlier stages do not grow.  Radix 8 adds
     ``S * 2 * (sqrt(2) * M * 2**-f + sqrt(1/2)) / 8`` for its two rotations by an eighth of a turn.
 
     Returns
@@ -201,13 +201,13 @@ _WIDTH = Choice(
 def fft(*, radix: int, width: int) -> Design:
     """Return a core with log(64) / log(radix) stages: 6, 3 or 2.
 
-    All 64 points enter in one cycle, a stage is butterflies, rotations by constants and a division
-    by the radix, and its results stand in registers; the answer is the transform over 64.
-    `transform` has the arithmetic, and `error_bound` how far it is from the exact one.
+    All 64 points enter in one cycle.  A stage is butterflies, rotations by constants and a division
+    by the radix, with its results in registers.  The answer is the transform over 64.
+    `transform` has the arithmetic, and `error_bound` its distance from the exact transform.
 
     Departs from the paper: its designs, by Spiral, take 64 words per cycle as well, but start a
-    transform each 4 cycles by their published rates, and have 17 to 26 stages of registers where
-    these have 2 to 6; which arithmetic they have is not said.  Radix 16 to 64 are omitted.
+    transform each 4 cycles by their published rates, and have 17 to 26 stages of registers, while
+    these have 2 to 6.  The paper does not state their arithmetic.  Radix 16 to 64 are omitted.
     """
     stages = round(log2(POINTS) / log2(radix))
     return Design(
@@ -275,7 +275,7 @@ def _rotation(turn: int, radix: int, width: int) -> Iterator[str]:
 
 
 def _butterfly(radix: int, width: int) -> Iterator[str]:
-    """Yield a butterfly: log2(radix) steps of sums and differences, which are turned."""
+    """Yield a butterfly: log2(radix) steps of sums and rotated differences."""
     inner, fraction = _inner(radix, width), fraction_bits(width)
     total, entering = 2 * radix * inner, 2 * radix * width
     yield f"\n// The transform of {radix} numbers."
@@ -297,7 +297,7 @@ def _butterfly(radix: int, width: int) -> Iterator[str]:
 def _steps(
     lines: list[str], family: str, inner: int, fraction: int
 ) -> Generator[str, None, list[str]]:
-    """Yield sums and differences of both halves of the lines; return the lines of the answer."""
+    """Yield sums and differences of both halves of the lines.  Return the lines of the answer."""
     if len(lines) == 1:
         return lines
     half = len(lines) // 2
@@ -316,7 +316,7 @@ def _steps(
 
 
 def _turn(line: str, eighths: int, inner: int, fraction: int) -> Generator[str, None, str]:
-    """Yield a number turned back by eighths of a turn, as `_turned` does; return its name."""
+    """Yield a number turned back by eighths of a turn, like `_turned`.  Return its name."""
     if eighths == 0:
         return line
     declared = f"  wire signed [{inner - 1}:0]"

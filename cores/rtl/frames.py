@@ -1,4 +1,4 @@
-"""What goes into a core at full rate and leaves it, task by task, as cycles of vectors."""
+"""Inputs and outputs of a core at full rate, task by task, as cycles of vectors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dse.contract.generators import Bits, Design, Vectors, bits_of
 
 Sum = TypeVar("Sum")
-"""What stands between two blocks of a message."""
+"""State between two blocks of a message."""
 
 RESET_CYCLES = 2
 MESSAGE_BLOCKS = 4
@@ -21,10 +21,10 @@ MESSAGE_BLOCKS = 4
 
 @dataclass(frozen=True)
 class Frames:
-    """When a core takes tasks, and when it gives their answers: shape (cycles,) each.
+    """Cycles in which a core takes tasks, and gives their answers, each of shape (cycles,).
 
-    After the reset frames of `latency_cycles` follow each other; in the first cycles of each, as
-    many as there are tasks in flight, a task is taken, and an answer leaves but in the first.
+    After the reset, frames of `latency_cycles` follow each other.  In the first cycles of each, as
+    many as there are tasks in flight, a task is taken, and an answer leaves except in the first.
     """
 
     ready: NDArray[np.bool_]
@@ -50,7 +50,7 @@ class Frames:
 
     @property
     def taken(self) -> int:
-        """How many tasks are taken."""
+        """Return the number of tasks that are taken."""
         return int(np.count_nonzero(self.ready))
 
     def fed(
@@ -61,10 +61,9 @@ class Frames:
         late: Sequence[str] = (),
         widths: Mapping[str, int] | None = None,
     ) -> Vectors:
-        """Return what enters and leaves, from steps whose fields are ports.
+        """Return inputs and outputs, from steps whose fields are ports.
 
-        Numbers have one bit where `widths` says nothing; ports of `late` are read as the answer
-        leaves.
+        Numbers have one bit if not in `widths`.  Ports of `late` are read as the answer leaves.
         """
         values: Mapping[str, Any] = dict(
             zip(steps[0]._fields, zip(*steps, strict=True), strict=True)
@@ -80,9 +79,9 @@ class Frames:
         answers: Mapping[str, Bits],
         late: Mapping[str, Bits] | None = None,
     ) -> Vectors:
-        """Return what enters and leaves, from bits of shape (taken, bits) in the order of tasks.
+        """Return inputs and outputs, from bits of shape (taken, bits) in the order of tasks.
 
-        Inputs stay between tasks; those of `late` are taken as the answer leaves.
+        Inputs stay between tasks.  Inputs of `late` are taken as the answer leaves.
         """
         left = np.count_nonzero(self.valid)
         current = np.maximum(np.cumsum(self.ready) - 1, 0)
@@ -121,7 +120,7 @@ def text_of(words: Iterable[int], octets: int = 8) -> bytes:
 
 
 def turned(word: int, turn: int, width: int = 64) -> int:
-    """Return a word turned left, or to the right where `turn` is negative."""
+    """Return a word turned left, or to the right by a negative `turn`."""
     turn %= width
     return (word << turn | word >> width - turn) & (1 << width) - 1
 
@@ -148,9 +147,9 @@ def message_vectors(
 ) -> Vectors:
     """Return published messages, then random ones of `MESSAGE_BLOCKS` blocks, and their digests.
 
-    A task reads a block at `port`, and learns which block begins a message; `padded` makes whole
-    blocks of one.  `start`, `after` and `digest` are the sum that a message begins with, that after
-    a block, and the answer that it is.
+    A task reads a block at `port`, and whether it begins a message.  `padded` makes whole
+    blocks of a message.  `start`, `after` and `digest` are the initial sum of a message, the sum
+    after a block, and a sum's answer.
     """
     size, random = int(design.read_byte), np.random.default_rng(seed)
     known = [padded(message) for message in published]

@@ -24,9 +24,9 @@ _UNROLL = Choice(
 )
 _BOX = Choice(name="box", description="S-box, as of aes128", values=("composite", "table"))
 _HASH_KEY, _DATA, _TEXT, _TAG = range(4)
-"""What a step is."""
+"""Kinds of steps."""
 _REDUCED = 0xE1 << 120
-"""x ** 128 where the leftmost bit is x ** 0 (NIST SP 800-38D, section 6.3)."""
+"""x ** 128, with x ** 0 as the leftmost bit (NIST SP 800-38D, section 6.3)."""
 
 
 def ghash_product(a: int, b: int) -> int:
@@ -39,7 +39,7 @@ def ghash_product(a: int, b: int) -> int:
 
 
 class _Step(NamedTuple):
-    """What a core takes at once; `counter` is encrypted."""
+    """Input of a core in one step, in which `counter` is encrypted."""
 
     counter: bytes
     key: bytes
@@ -61,7 +61,7 @@ def gcm_steps(key: bytes, nonce: bytes, data: bytes, text: bytes) -> Iterator[_S
 
 
 def gcm_answers(steps: Sequence[_Step]) -> list[tuple[bytes, bytes]]:
-    """Return the encrypted block of each step, zeros where there is none, and the tag after it."""
+    """Return the encrypted block of each step, zeros for a step without text, and its tag."""
     found, hash_key, total = [], 0, 0
     for step in steps:
         stream = aes_encrypt(step.key, step.counter)
@@ -116,7 +116,7 @@ def gcm_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
     blocks, tags = zip(*gcm_answers(steps), strict=True)
     late, widths = ("block", "kind", "missing"), {"kind": 2, "missing": 4}
     vectors = frames.fed(steps, {"answer": blocks}, late=late, widths=widths)
-    # the tag of a step stands when GHASH has taken all digits after the block has left
+    # the tag of a step is valid when GHASH has taken all digits after the block has left
     after = 1 + 128 // _DIGITS[int(design.parameters["unroll"])]
     place = np.flatnonzero(frames.valid)[: len(steps)] + after
     ends = [at for at, step in enumerate(steps[: len(place)]) if step.kind == _TAG]
@@ -138,15 +138,15 @@ def gcm_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
 def aes128_gcm(*, unroll: int, box: str) -> Design:
     """Return a core with `unroll` rounds, n, and digits of GHASH to match.
 
-    A message is steps: its hash key, of which the counter is 0; blocks of associated data; blocks
-    of text; and the lengths, with the counter of the tag.  `counter` and `key` are taken when
-    `ready` is 1; `kind`, `block` and `missing`, bytes that a last block of text lacks, as the
-    answer leaves.  Below 10, n rounds are chained in a cycle and a step takes 10 / n; with 10 there
-    is a register after each and a step starts in every cycle.  `tag` follows when GHASH has taken
-    128 / digit cycles more.
+    A message is steps: its hash key, with counter 0, blocks of associated data, blocks of text, and
+    the lengths, with the counter of the tag.  `counter` and `key` are taken when `ready` is 1.
+    `kind`, `block` and `missing`, bytes that a last block of text lacks, are taken as the answer
+    leaves.  Below 10, n rounds are chained in a cycle and a step takes 10 / n.  With 10 there is a
+    register after each and a step starts in every cycle.  `tag` follows when GHASH has taken 128 /
+    digit cycles more.
 
     Assumed: counters are made outside, an increment of 32 bits, and nonces have 96.  Cycles of a
-    task are those of a block in a long message, which has two steps more.
+    task are a block's in a long message, which has two steps more.
     """
     core = aes_core(128, unroll=unroll, structure="pipelined" if unroll == 10 else "chained")
     digit = _DIGITS[unroll]

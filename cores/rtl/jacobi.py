@@ -1,7 +1,7 @@
 """Jacobi stencil cores in Verilog: n * n stencils on an array of shift registers.
 
-The array has (n + 2) * (n + 2) cells and takes n columns in each clock cycle; one cycle later the
-n * n results stand in registers.
+The array has (n + 2) * (n + 2) cells and takes n columns in each clock cycle.  One cycle later the
+n * n results are in registers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dse.contract.generators import Choice, Design, Vectors, bits_of, generator
 from dse.cores.rtl.verilog import concatenation, cut
 
 WEIGHTS = ((1, 2, 1), (2, 4, 2), (1, 2, 1))
-"""Of the nine cells; they sum to 16."""
+"""Weights of the nine cells, with the sum 16."""
 
 _HALO = 2
 _SIDE = Choice(
@@ -80,10 +80,10 @@ def jacobi(*, side: int, cell_bit: int) -> Design:
     """Return an engine with `side` * `side` stencils.
 
     In each cycle n columns of n + 2 cells enter and n * n results leave.  A cell is an unsigned
-    whole number of `cell_bit` bits; sums are exact, and the division by 16 rounds down.
+    whole number of `cell_bit` bits.  Sums are exact, and the division by 16 rounds down.
 
-    Assumed: the paper says neither the weights (we take the binomial kernel, sigma = 0.85 cells)
-    nor the width, nor how many columns enter in a cycle where n > 1: n must, for n * n results.
+    Assumed: the paper gives neither the weights (we take the binomial kernel, sigma = 0.85 cells)
+    nor the width, nor the number of columns per cycle for n > 1: n must, for n * n results.
     """
     columns = -(-_HALO // side) + 1
     return Design(
@@ -142,7 +142,7 @@ def _text(side: int, width: int) -> Iterator[str]:
 
 
 def _source(row: int, column: int, side: int, width: int) -> str:
-    """Return what a cell of the array becomes: the cell n columns further, or one that enters."""
+    """Return the next value of a cell of the array: the cell n columns further, or an input."""
     if column < _HALO:
         return f"cell_{row}_{column + side}"
     return cut("entering", row * side + column - _HALO, width)

@@ -1,7 +1,7 @@
 """The text of cores that pass a task through rounds in hardware, once or several times.
 
-After a reset a core takes tasks at full rate, each at a clock edge at which `ready` is 1, and an
-answer stands at an edge at which `valid` is 1, as the next task is taken.
+After a reset a core takes tasks at full rate, each at a clock edge at which `ready` is 1.  An
+answer is valid at an edge at which `valid` is 1, as the next task is taken.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from dse.contract.generators import Choice, Design, Value
 
 State = Mapping[str, str]
-"""Expressions of what stands between two rounds, by field."""
+"""Expressions of the state between two rounds, by field."""
 
 Round = Callable[[int, str, State], Generator[str, None, State]]
 """Yields the text of a round of a pass, counted from 0, given the signal that counts passes."""
@@ -35,20 +35,20 @@ class RoundCore:
     inputs, outputs
         Width of each port but clock, reset, `ready` and `valid`.
     fields
-        Width of what stands in a register between rounds.
+        Width of each field of the register between rounds.
     unroll
         Rounds in hardware.
     passes
-        How often a task goes through them.
+        Number of times that a task goes through them.
     layers
-        Registers that it meets on its way: a number that `unroll` is a multiple of.
+        Number of registers on its way, a divisor of `unroll`.
     loads
-        Whether a task is taken in a cycle of its own, before its first pass; of one layer only.
+        Whether a task is taken in a separate cycle before its first pass.  For one layer only.
     begins
         The pass in which a task begins, an expression over the inputs that are taken with it.
     cleared
-        Whether reset clears the fields too.  A first task that overwrites them does not need it;
-        but where mapped logic takes the old value twice, a simulation of gates may not see that.
+        Whether reset clears the fields too.  A first task that overwrites them does not need it,
+        but if mapped logic takes the old value twice, a simulation of gates may not see that.
     """
 
     name: str
@@ -77,9 +77,9 @@ class RoundCore:
         name: str = "",
         parameters: Mapping[str, Value] | None = None,
     ) -> Design:
-        """Return the design: text of all modules, and what a task is; its payload is what is read.
+        """Return the design: text of all modules, and its task, whose payload is its input.
 
-        Name and parameters are those of the rounds in hardware where nothing else is chosen.
+        By default, the rounds in hardware give name and parameters.
         """
         return Design(
             name=name or f"u{self.unroll}",
@@ -98,7 +98,7 @@ class RoundCore:
     def text(
         self, entry: State, round_: Round, answer: Callable[[State], Iterable[str]]
     ) -> Iterator[str]:
-        """Yield the module: `entry` is what a task begins as, `answer` the lines at its end."""
+        """Yield the module, with the initial state `entry` and the lines of `answer` at the end."""
         yield f"\n// {self.remark}"
         yield f"module {self.name} ("
         yield "  input clock, input reset,"
@@ -134,7 +134,7 @@ class RoundCore:
         yield "endmodule"
 
     def _named(self, name: str, state: State) -> Generator[str, None, State]:
-        """Yield a wire for each expression that cannot be cut into bits; return the names."""
+        """Yield a wire for each expression that cannot be cut into bits.  Return the names."""
         named = dict(state)
         for field, text in state.items():
             if not text.isidentifier():
@@ -143,7 +143,7 @@ class RoundCore:
         return named
 
     def _taken(self, name: str, entry: State, other: State) -> Generator[str, None, State]:
-        """Yield the multiplexers that take a new task; return what they give."""
+        """Yield the multiplexers that take a new task.  Return their outputs."""
         for field, width in self.fields.items():
             taken = entry[field] if self.steps == 1 else f"ready ? {entry[field]} : {other[field]}"
             yield f"  wire [{width - 1}:0] {name}_{field} = {taken};"
@@ -172,7 +172,7 @@ class RoundCore:
 
     @property
     def bits(self) -> int:
-        """Width of what counts passes, 0 where there is one."""
+        """Return the width of the counter of passes, 0 for one pass."""
         return (self.steps - 1).bit_length()
 
 

@@ -23,7 +23,7 @@ _TURNS = {
     "sum_0": (2, 13, 22),
     "sum_1": (6, 11, 25),
 }
-"""Turns to the right; a negative one is a shift (FIPS 180-4, section 4.1.2)."""
+"""Turns to the right, or shifts if negative (FIPS 180-4, section 4.1.2)."""
 
 
 def _primes() -> Iterator[int]:
@@ -33,7 +33,7 @@ def _primes() -> Iterator[int]:
 _CONSTANTS = tuple(int(cbrt(prime) * 2**32) & _WORD for prime in islice(_primes(), _ROUNDS))
 """The first 32 bits after the point of cube roots of primes (section 4.2.2)."""
 START = tuple(isqrt(prime << 64) & _WORD for prime in islice(_primes(), 8))
-"""The first hash value: those of square roots (section 5.3.3)."""
+"""The first hash value, likewise of square roots (section 5.3.3)."""
 
 
 def _turned(word: int, name: str) -> int:
@@ -64,7 +64,7 @@ def sha2_padded(message: bytes) -> bytes:
 
 
 PUBLISHED = (b"abc", b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")
-"""Messages of the examples of NIST for FIPS 180-4; one block, and two."""
+"""Messages of the examples of NIST for FIPS 180-4, of one block and of two."""
 
 
 @generator(
@@ -84,12 +84,12 @@ PUBLISHED = (b"abc", b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"
 def sha2_256(*, unroll: int) -> Design:
     """Return a core with `unroll` rounds in a cycle, n.
 
-    A padded block of 64 bytes is taken in one cycle and takes 64 / n more; `first` says that a
-    message begins with it.  Else it continues the hash that stands at `answer` in that cycle, so
+    A padded block of 64 bytes is taken in one cycle and takes 64 / n more.  With `first` it begins
+    a message.  Else it continues the hash at `answer` in that cycle, so
     that blocks of a message follow each other at full rate.
 
     Assumed: messages are padded before, and their hash counts as read with each block: 32 bytes
-    that leave only once where messages are longer.
+    that leave only once if messages are longer.
     """
     core = RoundCore(
         name="sha2_256",

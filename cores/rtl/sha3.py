@@ -20,7 +20,7 @@ _UNROLL = Choice(
 
 
 def _iota_constants() -> Iterator[int]:
-    """Yield what iota adds to lane (0, 0) in each round (FIPS 202, algorithms 5 and 6)."""
+    """Yield the constant of iota for lane (0, 0) in each round (FIPS 202, algorithms 5 and 6)."""
     register = 1
     for _ in range(_ROUNDS):
         constant = 0
@@ -96,12 +96,12 @@ PUBLISHED = (b"", b"abc", b"\xa3" * 200)
 def sha3_256(*, unroll: int) -> Design:
     """Return a core with `unroll` rounds in a cycle, n.
 
-    A padded block of 136 bytes is taken and passes 24 / n times; `first` says that a message
-    begins with it.  Else it is added to the state before, so that blocks of a message follow each
+    A padded block of 136 bytes is taken and passes 24 / n times.  With `first` it begins a message.
+    Else it is added to the state before, so that blocks of a message follow each
     other at full rate.
 
     Assumed: messages are padded before, and their hash counts as read with each block: 32 bytes
-    that leave only once where messages are longer.
+    that leave only once if messages are longer.
     """
     core = RoundCore(
         name="sha3_256",

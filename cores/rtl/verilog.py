@@ -17,7 +17,7 @@ def picked(source: str, bits: Sequence[int]) -> str:
 
 
 def chosen_by(which: str, values: Iterable[str]) -> str:
-    """Return an expression for the value at each number of a signal; alike ones once."""
+    """Return an expression for the value at each number of a signal, equal values once."""
     passes: dict[str, list[int]] = {}
     for number, value in enumerate(values):
         passes.setdefault(value, []).append(number)
@@ -33,8 +33,8 @@ def weighted(factors: Mapping[str, int]) -> str:
     """Return signals times constants as shifts to add and subtract.
 
     7 a is `` - (a <<< 0) + (a <<< 3)``.  The constants are in canonical signed digits, of which as
-    few as can be differ from zero and no two neighbours do (Reitwiesner 1960).  Shifts have the
-    width of what the sum is assigned to.
+    few as possible differ from zero and no two neighbours do (Reitwiesner 1960).  Shifts have the
+    width of the variable that the sum is assigned to.
     """
     return "".join(
         f" {'+' if digit > 0 else '-'} ({signal} <<< {place})"
@@ -67,7 +67,7 @@ def cut(signal: str, place: int, width: int) -> str:
 
 
 def reversed_bytes(signal: str, words: int, size: int) -> str:
-    """Return words of a signal, each with its bytes in reverse; `size` is bytes of a word."""
+    """Return words of a signal, each of `size` bytes with its bytes in reverse."""
     places = (size * word + byte for word in reversed(range(words)) for byte in range(size))
     return concatenation([cut(signal, place, 8) for place in places])
 
@@ -75,7 +75,7 @@ def reversed_bytes(signal: str, words: int, size: int) -> str:
 def decision_diagram(name: str, table: Sequence[int], width: int) -> Iterator[str]:
     """Yield a module that gives an entry of a table: a reduced ordered decision diagram.
 
-    It has ports `from` and `to`; entries, of `width` bits, are 0 past the last.
+    It has ports `from` and `to`.  Entries, of `width` bits, are 0 past the last.
     """
     address = max(1, (len(table) - 1).bit_length())
     entries = [*table, *[0] * ((1 << address) - len(table))]

@@ -20,11 +20,11 @@ _UNROLL = Choice(
 _BOX = Choice(name="box", description="S-box, as of aes128", values=("composite", "table"))
 _SECTOR_BLOCKS = 16
 _REDUCED = 0x87
-"""x ** 128, where the lowest bit of the first byte is x ** 0 (IEEE 1619, section 5.2)."""
+"""x ** 128, with x ** 0 as the lowest bit of the first byte (IEEE 1619, section 5.2)."""
 
 
 class _Step(NamedTuple):
-    """What a core takes at once: the number of a sector, or a block of it."""
+    """Input of a core in one step: the number of a sector, or a block of it."""
 
     key: bytes
     tweak_key: bytes
@@ -74,7 +74,7 @@ PUBLISHED = (
 
 
 def encrypted_sectors(design: Design, *, seed: int, tasks: int) -> Vectors:
-    """Return published sectors, then random ones of 256 B, step by step, and what comes of them."""
+    """Return published sectors, then random ones of 256 B, step by step, and their encryption."""
     random = np.random.default_rng(seed)
     steps = [step for sector in PUBLISHED for step in xts_steps(*sector[:4])]
     frames = Frames.of(design, tasks + len(steps))
@@ -95,10 +95,10 @@ def aes128_xts(*, unroll: int, box: str) -> Design:
     """Return a core with `unroll` rounds in a cycle, n.
 
     A sector is steps: one that `starts` it, whose block is the number of the sector, and its
-    blocks.  All of them take 10 / n cycles in the same AES; the tweak is held beside it.
+    blocks.  All of them take 10 / n cycles in the same AES.  The tweak is held beside it.
 
     Departs from IEEE 1619: sectors are whole blocks, without stealing.  Assumed: cycles of a task
-    are those of a block in a long sector, which has one step more.
+    are a block's in a long sector, which has one step more.
     """
     core = aes_core(128, unroll=unroll, structure="chained")
     made = core.design(
