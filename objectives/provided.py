@@ -1,6 +1,6 @@
-"""Names of what the tables of the catalogue hold, by what returns the record; reads no table.
+"""Names of the records in tables of the catalogue, each with the name of its function.
 
-May import nothing: this is loaded for a name alone.
+May import nothing: this is loaded only for names, without reading a table.
 """
 
 interfaces = {

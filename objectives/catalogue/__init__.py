@@ -1,7 +1,7 @@
 """Functions, published interfaces, host kernels and platforms, from the tables beside this file.
 
-Each table starts with its source; each row names its own source and what it assumes.  An empty
-cell is a figure that the source does not give: None, never zero.
+Each table starts with its source.  Each row names its own source and its assumptions.  An empty
+cell is a value that the source does not give: None, never zero.
 
 May import `dse.contract`.
 """
@@ -56,7 +56,7 @@ def interface_called(name: str) -> Interface:
         attachment=row["attachment"],
         host_clock_hz=_given(row, "host_clock_ghz", _GIGA),
         overhead_cycles=_given(row, "overhead_cycles"),
-        # A latency is either fixed or per byte; the other is no figure at all, hence adds nothing.
+        # A latency is either fixed or per byte.  The other has no value, hence adds nothing.
         latency_cycles=_number(row, "latency_cycles") or 0.0,
         latency_cycles_per_byte=_number(row, "latency_cycles_per_byte") or 0.0,
         link_byte_per_cycle=_number(row, "link_byte_per_cycle"),
@@ -93,7 +93,7 @@ def attachment_called(name: str) -> Interface:
 
 
 def _source_of(row: Mapping[str, str]) -> str:
-    """Return the grade of a figure, where it comes from and under which conditions."""
+    """Return the grade of a value, its source and its conditions."""
     reference = _reference(row["reference"])["text"] if row["reference"] else ""
     return ": ".join(filter(None, (row["grade"], reference, row["conditions"])))
 

@@ -1,6 +1,6 @@
-"""LogCA's seven implications, tried on one device, and why a speedup is out of its reach.
+"""LogCA's seven implications for one device, and the reasons why a speedup is out of its reach.
 
-Equation and section numbers are those of Altaf and Wood, ISCA 2017 (see `LogCA`).
+Equation and section numbers are from Altaf and Wood, ISCA 2017 (see `LogCA`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Limits(NamedTuple):
     zero
         Exact limit for g to 0: 0, save with a host offset or without any fixed offload time.
     infinity
-        Exact limit for g to infinity: the acceleration with latency per call (eq 3); with
+        Exact limit for g to infinity: the acceleration with latency per call (eq 3).  With
         latency per byte 0, A C / (A L + C) or A for an exponent below, at or above 1 (eq 9).
     """
 
@@ -32,14 +32,14 @@ class Limits(NamedTuple):
 
 
 class Peak(NamedTuple):
-    """Least upper bound of the speedup, and where: a limit has g = 0 or infinity."""
+    """Least upper bound of the speedup, and its granularity: a limit has g = 0 or infinity."""
 
     granularity: float
     speedup: float
 
 
 def limits(device: LogCA) -> Limits:
-    """Return the limits of the speedup; see `Limits`."""
+    """Return the limits of the speedup, as in `Limits`."""
     fast, slow = device.acceleration, 0.0 if device.per_byte > 0 else device.acceleration
     with np.errstate(divide="ignore", invalid="ignore"):
         linear = float(np.divide(1, device.per_byte / device.index + 1 / device.acceleration))
@@ -54,7 +54,7 @@ def limits(device: LogCA) -> Limits:
 def peak(device: LogCA, *, smallest: float = 0.0) -> Peak:
     """Return the least upper bound of the speedup over g >= `smallest`.
 
-    The derivative's sign is that of ``b C (o - offset / A) - (1 - b) C L g - offset L g**(1-b)``
+    The derivative has the sign of ``b C (o - offset / A) - (1 - b) C L g - offset L g**(1-b)``
     with latency per byte and exponent b, so only b < 1 puts a maximum inside the range.
     """
     ends = limits(device)
@@ -74,7 +74,7 @@ _ROUNDING = 1e-9
 
 
 def implications(device: LogCA, *, tolerance: float = 0.1) -> tuple[bool | None, ...]:
-    """Return whether each of the seven holds of a device; None of one without its premise.
+    """Return whether each of the seven holds for a device, None for one without its premise.
 
     1. Acceleration moves g_1 by no more than the `tolerance`: against an infinite one.
     2. Doubling C divides g_1 by ``2**(1/exponent)``.
@@ -82,11 +82,11 @@ def implications(device: LogCA, *, tolerance: float = 0.1) -> tuple[bool | None,
     4. A sub-linear kernel loses speedup again as granularity grows.
     5. A sub-linear kernel gains only with C / L above 1.
     6. A sub-linear kernel reaches A / 2 only with (C / A) / L above 1.
-    7. Where A / 2 is out of reach, C / L bounds any larger acceleration too.
+    7. If A / 2 is out of reach, C / L bounds any larger acceleration too.
 
-    4 to 7 are of latency per byte, and hold of the exact peak of the speedup instead of one Newton
-    step: of all granularities in 4, of whole bytes (g >= 1) in the others, since below that no data
-    is moved.
+    4 to 7 are of latency per byte, and hold for the exact peak of the speedup instead of one Newton
+    step: for all granularities in 4, for whole bytes (g >= 1) in the others, since below that no
+    data is moved.
     """
     unlimited = replace(device, acceleration=math.inf)
     now, ideal = float(device.break_even()), float(unlimited.break_even())
@@ -103,7 +103,7 @@ def implications(device: LogCA, *, tolerance: float = 0.1) -> tuple[bool | None,
 
 
 def _scales(before: float, after: float, power: float) -> bool | None:
-    """Tell whether a root is ``2**power`` times what it was; None where it did not exist."""
+    """Return whether a root is ``2**power`` times its earlier value, None if there was no root."""
     if not before > 0:
         return None
     return math.isclose(after / before, 2.0**power, rel_tol=_ROUNDING)

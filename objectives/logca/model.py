@@ -1,8 +1,8 @@
 """LogCA: the time of an offload to an accelerator, and the speedup over the host.
 
-Altaf and Wood, "LogCA: A High-Level Performance Model for Hardware Accelerators", ISCA 2017;
-first, for linear kernels only, in IEEE Computer Architecture Letters 14(2), 2015.  Numbers of
-equations, sections and tables are those of the ISCA paper.
+Altaf and Wood, "LogCA: A High-Level Performance Model for Hardware Accelerators", ISCA 2017.
+First, for linear kernels only, in IEEE Computer Architecture Letters 14(2), 2015.  Numbers of
+equations, sections and tables are the ISCA paper's.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ LARGEST_BYTE = 2.0**64
 
 _STEPS = 14
 _STEPS_OF_MOST = 4
-_SETTLED = 1e-7  # a step; with cubic convergence what is left is below rounding
+_SETTLED = 1e-7  # a step; with cubic convergence the remaining error is below rounding
 _BLOCK = 16384  # rows whose temporaries stay in the cache
 
 
 def first_nonnegative(
     a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike, *, largest: float = LARGEST_BYTE
 ) -> Column:
-    """Return the lower bound of the g > 0 with ``a g**b - c g - d >= 0``; NaN if none.
+    """Return the lower bound of the g > 0 with ``a g**b - c g - d >= 0``, or NaN without one.
 
-    Needs b > 0 and c >= 0; any broadcastable shapes.
+    Needs b > 0 and c >= 0, in any broadcastable shapes.
     """
     rows, shape = flat(a, b, c, d)
     found = np.empty(rows[0].size)
@@ -52,8 +52,8 @@ def roots(
 ) -> Column:
     """Return all g > 0 with ``a g**b - c g - d = 0``: ascending, NaN last, on a new last axis.
 
-    Accurate to a few roundings, save where two roots all but coincide: there the answer is as
-    ill-conditioned as the question.  Needs b > 0 and c >= 0.
+    Accurate to a few roundings, unless two roots almost coincide: then the problem is
+    ill-conditioned.  Needs b > 0 and c >= 0.
     """
     rows, shape = flat(a, b, c, d)
     found = np.empty((rows[0].size, 2))
@@ -78,7 +78,7 @@ def flat(*values: ArrayLike) -> tuple[list[Column], tuple[int, ...]]:
 
 
 def shaped(row: Column, shape: tuple[int, ...]) -> Column:
-    """Return a row in its shape; a numpy scalar for ()."""
+    """Return a row in its shape, a numpy scalar for ()."""
     result: Column = row.reshape(shape)[()]
     return result
 
@@ -90,9 +90,9 @@ def _blocks(size: int) -> Iterator[slice]:
 class _Balance(NamedTuple):
     """``exp(first + first_rate x) + exp(second + second_rate x) = 1``, x the log of a root.
 
-    `low` and `high` are where to start for the lower and the upper root: outside of them, with
-    both terms at most 1; NaN without such a root.  `linear` is the only root where the
-    equation is linear in g, else NaN: a logarithm would only blur it.
+    `low` and `high` are initial values for the lower and the upper root: outside of them, with
+    both terms at most 1, or NaN without such a root.  `linear` is the only root if the
+    equation is linear in g, else NaN, because a logarithm would only lose accuracy.
     """
 
     first: Column
@@ -131,7 +131,7 @@ def _balance(a: Column, b: Column, c: Column, d: Column) -> _Balance:
     first, second = (np.log(-other / odd) for other in others)
     first_rate, second_rate = (power - odd_power for power in other_powers)
 
-    # With rates of opposite sign the sum has a least value; it is the weighted geometric mean
+    # With rates of opposite sign the sum has a least value: the weighted geometric mean
     # of both terms, each divided by its weight.  With equal signs the weight's log is NaN.
     weight = second_rate / (second_rate - first_rate)
     least = weight * (first - np.log(weight)) + (1 - weight) * (second - np.log1p(-weight))
@@ -180,7 +180,7 @@ def _root(balance: _Balance, *, upper: NDArray[np.bool_]) -> Column:
 
 
 def _sign_near_zero(a: Column, b: Column, c: Column, d: Column) -> Column:
-    """Sign of ``a g**b - c g - d`` just above g = 0: that of its lowest power."""
+    """Return the sign of ``a g**b - c g - d`` just above g = 0, the sign of its lowest power."""
     sign = np.sign(-d)
     for coefficient in (
         np.where(b == 1, a - c, np.where(b < 1, a, -c)),
@@ -191,11 +191,11 @@ def _sign_near_zero(a: Column, b: Column, c: Column, d: Column) -> Column:
 
 
 def nonnegative_intervals(terms: Mapping[float, float]) -> tuple[tuple[float, float], ...]:
-    """Return the intervals of g > 0 where ``sum(coefficient * g**exponent)`` is not negative.
+    """Return the intervals of g > 0 in which ``sum(coefficient * g**exponent)`` is not negative.
 
     `terms` are coefficients by exponent, any number of them, of one device: between two roots of
     its derivative (after division by the lowest power) a sum is monotone, and the derivative has
-    one term less.  Roots beyond `LARGEST_BYTE`, or below its inverse, are out of reach: such an
+    one term less.  Roots beyond `LARGEST_BYTE`, or below its inverse, are ignored: such an
     interval ends at infinity, or starts at 0.
     """
     reach = math.log(LARGEST_BYTE)
@@ -212,7 +212,7 @@ def nonnegative_intervals(terms: Mapping[float, float]) -> tuple[tuple[float, fl
 
 
 def _sign_changes(terms: Mapping[float, float], reach: float) -> list[float]:
-    """Return the x in (-reach, reach) where ``sum(value * exp(exponent x))`` changes sign."""
+    """Return the x in (-reach, reach) at which ``sum(value * exp(exponent x))`` changes sign."""
     if len(terms) < 2:
         return []
     lowest = min(terms)
@@ -245,8 +245,8 @@ class LogCA:
     """An accelerator behind an interface, running one kernel (Table 1).
 
     The host takes ``host_offset + index * g**exponent``, an offload ``overhead + latency
-    [* g] + index * g**exponent / acceleration``.  All times are in one unit, whichever (the
-    paper's are cycles of the host); granularities g are in bytes, one or a column of them, and
+    [* g] + index * g**exponent / acceleration``.  All times are in one unit, for instance the
+    paper's host cycles.  Granularities g are in bytes, one or a column of them, and
     results have their shape.
 
     Parameters
@@ -258,23 +258,23 @@ class LogCA:
     index
         Computational index C: time on the host per ``byte**exponent``.
     acceleration
-        Peak speedup A; infinity where `latency` carries the accelerator's own time.
+        Peak speedup A, or infinity if `latency` includes the accelerator's time.
     exponent
         Power of the granularity that the computation grows with.
     latency_per_byte
         Whether `latency` is per byte (eq 8) or per call (eq 2).
     host_offset
-        Fixed time of a call on the host; the paper's model has none.
+        Fixed time of a call on the host.  The paper's model has no such time.
 
     Raises
     ------
     ValueError
-        A value that is negative, zero, infinite or NaN where that has no meaning.
+        A value that is negative, zero, infinite or NaN and must not be.
 
     Notes
     -----
-    A granularity beyond `largest` (by default all that 64 bits address) counts as one that
-    does not exist; with ``largest=math.inf`` every root does.  It matters for exponents just
+    A granularity beyond `largest` (by default all that 64 bits address) counts as missing.
+    With ``largest=math.inf`` every root counts.  It matters for exponents just
     above 1: with Table 5 as printed, AES on the discrete GPU breaks even at 1e125 bytes.
     """
 
@@ -287,7 +287,7 @@ class LogCA:
     host_offset: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse what is no device."""
+        """Raise ValueError if a value is invalid."""
         for name in ("latency", "overhead", "host_offset"):
             _require(name, getattr(self, name), above_zero=False)
         for name in ("index", "exponent"):
@@ -322,7 +322,7 @@ class LogCA:
         return shaped(self.fixed + self.per_byte * size + computing, shape)
 
     def speedup(self, g: ArrayLike) -> Column:
-        """Return T0 / T1 (eqs 1, 2, 8); infinity where the offload takes no time at all."""
+        """Return T0 / T1 (eqs 1, 2, 8), infinity if the offload takes no time at all."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.divide(self.host_time(g), self.offload_time(g))
 
@@ -333,7 +333,7 @@ class LogCA:
             return shaped(self.index * _power(size, self.exponent) / (self.per_byte * size), shape)
 
     def granularities(self, speedup: float) -> Column:
-        """Return every granularity that gives a speedup, ascending; empty when there is none."""
+        """Return every granularity that gives a speedup, ascending, or an empty column."""
         _require("speedup", speedup, above_zero=True)
         found = roots(
             self.index * (1 - speedup / self.acceleration),
@@ -346,7 +346,7 @@ class LogCA:
     def break_even(self, *, largest: float = LARGEST_BYTE) -> Column:
         """Return g_1: the least granularity from which the host is not faster, else NaN.
 
-        Exact for latency per call (eq 5) and per byte alike; 0 when a host offset lets every
+        Exact for latency per call (eq 5) and per byte alike.  0 if a host offset lets every
         small offload pay.
         """
         return first_nonnegative(
@@ -369,11 +369,11 @@ class LogCA:
         )
 
     def bound(self, g: ArrayLike = LARGEST_BYTE) -> str | NDArray[np.str_]:
-        """Say what bounds offloads of some size: ``compute-bound`` or ``latency-bound``.
+        """Return the bound of offloads of some size: ``compute-bound`` or ``latency-bound``.
 
-        Latency-bound is one whose latency per byte takes longer than its computing, so that
-        ``intensity_bound`` is below the acceleration (eqs 3, 9).  Section 3.1 names by the
-        exponent alone, as for g to infinity, where a fitted 1.01 gives another name than 1.
+        An offload is latency-bound if its latency per byte takes longer than its computing, so that
+        ``intensity_bound`` is below the acceleration (eqs 3, 9).  Section 3.1 names the bound by
+        the exponent only, as for g to infinity, which gives a fitted 1.01 another name than 1.
         """
         size, shape = _sizes(g)
         computing = self.index * _power(size, self.exponent) / self.acceleration

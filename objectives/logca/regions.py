@@ -1,6 +1,6 @@
-"""LogCA's optimisation regions: at which granularities improving a parameter pays.
+"""LogCA's optimisation regions: the granularities at which improving a parameter pays.
 
-Section and figure numbers are those of Altaf and Wood, ISCA 2017 (see `LogCA`).
+Section and figure numbers are from Altaf and Wood, ISCA 2017 (see `LogCA`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dse.contract import Column
 from dse.objectives.logca.model import LogCA, nonnegative_intervals
 
 PARAMETERS = {"latency": "L", "overhead": "o", "index": "C", "acceleration": "A"}
-"""The parameters that can be improved, and their letters in the figures."""
+"""The parameters that can be improved, and their letters in the paper."""
 
 IMPROVEMENT = 10.0
 """By how much a parameter is improved: a time shortened, or C or A increased (3.2)."""
@@ -58,9 +58,9 @@ def cutoffs(
 
 
 def power_of_two_cutoffs(device: LogCA) -> dict[str, Intervals]:
-    """Return the intervals as the figures show them, drawn at powers of two from one byte on.
+    """Return the intervals as the paper draws them, at powers of two from one byte on.
 
-    Each end moves up to the next one, the first sample on its other side.
+    Each end moves up to the next power of two, the first sample on its other side.
     """
     rounded = {
         name: [(_power_of_two(low), _power_of_two(high)) for low, high in intervals]
@@ -73,10 +73,10 @@ def power_of_two_cutoffs(device: LogCA) -> dict[str, Intervals]:
 
 
 def _advantage(device: LogCA, factor: float, threshold: float) -> dict[str, dict[float, float]]:
-    """Return, by parameter, a sum of powers of g that is >= 0 where the gain is large enough.
+    """Return, by parameter, a sum of powers of g that is >= 0 if the gain is large enough.
 
-    Dividing a part P of the offload time T by k is worth it where ``T / (T - P (1 - 1/k))``
-    reaches 1 + t, that is where ``P (1 + t) (1 - 1/k) / t >= T``.  The computational index is
+    Dividing a part P of the offload time T by k is worth it if ``T / (T - P (1 - 1/k))``
+    reaches 1 + t, that is if ``P (1 + t) (1 - 1/k) / t >= T``.  The computational index is
     in host and offload time, so its two speedups are compared by cross-multiplication.
     """
     power, index, offset = device.exponent, device.index, device.host_offset
@@ -113,7 +113,7 @@ def _times(left: Mapping[float, float], right: Mapping[float, float]) -> dict[fl
 
 
 def _power_of_two(granularity: float) -> float:
-    """Return the least power of two, from 1 on, that is no less; 0 and infinity stay."""
+    """Return the least power of two, from 1 on, that is no less, and 0 and infinity unchanged."""
     if granularity in (0.0, math.inf):
         return granularity
     mantissa, exponent = math.frexp(granularity)

@@ -26,15 +26,15 @@ class Measurements:
     Attributes
     ----------
     operations, traffic_byte
-        Work and memory traffic of each run (W and Q); zero is allowed, but not in both.
+        Work and memory traffic of each run (W and Q).  Zero is allowed, but not in both.
     time_s, energy_j
-        Measured duration and energy, constant power included; above zero.
+        Measured duration and energy, constant power included, above zero.
 
     Raises
     ------
     ValueError
-        Columns differ in length, fewer than seven rows, no row with traffic or none with
-        operations, or a value that is out of range or not finite.
+        Columns differ in length, there are fewer than seven rows, no row has traffic or no row has
+        operations, or a value is out of range or not finite.
     """
 
     operations: Column
@@ -64,12 +64,12 @@ class Measurements:
 
 
 _CAP_STARTS = (0.75, 1.0)
-"""Quantiles of observed active power from which the cap is sought; the closer fit is kept.
-The model has corners, and one search alone may stop at one of them."""
+"""Quantiles of observed active power from which the cap is sought, keeping the closer fit.
+The model has corners, and a single search may stop at one of them."""
 _POSITIVE = ("time_per_op", "time_per_byte", "power_cap")
 _PARAMETERS = tuple(item.name for item in fields(EnergyRoofline))
 _FIRST = 1e-3
-"""The least share from which a search starts: at zero it would stick."""
+"""The least share from which a search starts, because it would stay at zero."""
 TINY = 1e-9
 """A share of a time that bounds no run."""
 
@@ -96,7 +96,7 @@ class Solution:
 
 
 def most_possible(runs: Measurements) -> dict[str, float]:
-    """Return the most that each parameter can be, alone; for the cap the active power seen."""
+    """Return the largest possible value of each parameter, for the cap the active power seen."""
     with np.errstate(divide="ignore"):
         found = {
             "time_per_op": np.min(runs.time_s / runs.operations),
@@ -125,9 +125,9 @@ def time_and_energy(model: EnergyRoofline, runs: Measurements) -> tuple[Column, 
 def closest_roofline(
     runs: Measurements, held: Mapping[str, float], near: EnergyRoofline | None = None
 ) -> Solution:
-    """Return the closest of the fits from every start; `held` parameters stay as they are.
+    """Return the closest of the fits from every start, in which `held` parameters are fixed.
 
-    The only start is `near`, where it is given.
+    If `near` is given, it is the only start.
     """
     starts = _starts(runs)
     if near is not None:
@@ -237,7 +237,7 @@ _WORK = {"time_per_op": "energy_per_op", "time_per_byte": "energy_per_byte"}
 """The energy that goes with a time."""
 
 SIGNIFICANCE = 0.001
-"""A limit is there when runs are this unlikely without it; where it begins is sought, too."""
+"""Probability of the runs without a limit, below which the limit exists and is located."""
 
 CONFIDENCE = 0.95
 _EXACT = 1e-12  # square of the error of a run that is exact up to rounding
@@ -249,23 +249,23 @@ _CLOSE = 1e-4  # to the limit that they just do not refuse
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RooflineFit:
-    """A fitted model and what supports it.
+    """A fitted model and its support.
 
     Attributes
     ----------
     model
         The fitted roofline.
     runs_per_regime
-        How many runs the model puts in each of ``REGIMES``.
+        Number of runs in each of ``REGIMES`` by the model.
     intervals
-        95 % interval of each parameter; all that is possible where it is not identified.
+        95 % interval of each parameter, or all possible values if it is not identified.
     unidentified
-        Parameters that these runs do not tell, each with those that make up for a change of it:
-        the cap for a limit that it hides, none for a limit that no run is bound by.  Their values
-        are those of a model that fits as well as any: the time in which the cap is drawn, the
-        fastest seen, no cap, and no energy of the first of a sum.
+        Parameters that these runs do not identify, each with the parameters that compensate for a
+        change of it: the cap for a limit that it hides, an empty tuple for a limit that binds no
+        run.  Their values are from a model with an equally good fit: the time in which the cap is
+        drawn, the fastest seen, no cap, and no energy of the first of a sum.
     cap_p
-        How likely the runs are without a cap.
+        Probability of the runs without a cap.
     """
 
     model: EnergyRoofline
@@ -281,10 +281,10 @@ class RooflineFit:
 
 
 def fit_roofline(runs: Measurements) -> RooflineFit:
-    """Fit the parameters of the roofline that runs tell.
+    """Fit the parameters of the roofline that the runs identify.
 
-    Least squares over the logarithms of model over measured time and energy, parameters not
-    negative.  Runs should cover low, middle and high intensity; see `RooflineFit.unidentified`.
+    Least squares over the logarithms of model over measured time and energy, with parameters that
+    are not negative.  Runs should cover low, middle and high intensity: `RooflineFit.unidentified`.
     """
     held: dict[str, float] = {}
     found, cap_p = closest_roofline(runs, held), math.nan
@@ -324,9 +324,9 @@ def fit_roofline(runs: Measurements) -> RooflineFit:
 def _alone(
     runs: Measurements, held: Mapping[str, float], group: tuple[str, ...]
 ) -> dict[str, tuple[float, float]]:
-    """Return the intervals of what makes up for each other: from nothing to all of it.
+    """Return the intervals of parameters that compensate for each other: from nothing to all.
 
-    Where every run is slowed by the cap, constant power may be any share of the power that they
+    If every run is slowed by the cap, constant power may be any share of the power that they
     draw, and the others are at their most without it.
     """
     if "power_cap" not in group:
@@ -342,7 +342,7 @@ def _alone(
 
 
 def _is_hidden(found: Solution, runs: Measurements, name: str) -> bool:
-    """Tell whether the cap slows the very run that comes nearest to a time."""
+    """Return whether the cap slows the very run that comes nearest to a time."""
     if name not in _WORK or not np.all(getattr(found.model, _WORK[name])):
         return False
     extreme = intensities(runs).max() if name == "time_per_op" else intensities(runs).min()
@@ -350,10 +350,10 @@ def _is_hidden(found: Solution, runs: Measurements, name: str) -> bool:
 
 
 def _seen(found: Solution, runs: Measurements, name: str) -> float:
-    """Return the tightest of a limit that slows no run of a model.
+    """Return the tightest value of a limit that slows no run of a model.
 
-    Of a time that the cap hides the one in which its energy draws the cap, since a longer one
-    would show where nothing else is done; of the others the shortest of all runs.
+    If the cap hides a time, it is the time in which its energy draws the cap, since a longer one
+    would show when nothing else is done.  For the others it is the shortest of all runs.
     """
     if _is_hidden(found, runs, name):
         return float(np.divide(getattr(found.model, _WORK[name]), found.model.power_cap))
@@ -366,12 +366,12 @@ def _seen(found: Solution, runs: Measurements, name: str) -> float:
 def _possible(
     runs: Measurements, held: Mapping[str, float], name: str, energies: tuple[str, ...]
 ) -> tuple[float, float]:
-    """Return the 95 % interval of a limit that does not show: whatever the runs do not refuse.
+    """Return the 95 % interval of a limit that does not show: all values that runs do not reject.
 
-    A limit is refused where the closest model with it is farther from the runs than the closest
-    of all by Student's t squared times the noise, the larger of two where the errors of time and
-    energy go together.  The least cap is that of a constant power that is all of the `energies`
-    with which it shows as a sum.
+    A limit is rejected if the squares of the closest model with it exceed those without by
+    Student's t squared times the noise, the larger of two if the errors of time and
+    energy go together.  The least cap is the cap with a constant power that is all of the
+    `energies` with which it shows as a sum.
     """
     if name == "power_cap" and energies:
         kept = {key: value for key, value in held.items() if key != "constant_power"}
@@ -425,7 +425,7 @@ def _sum_of(found: Solution) -> tuple[str, ...]:
 
 
 def _intervals(found: Solution) -> dict[str, tuple[float, float]]:
-    """Return 95 % intervals of what was sought, linearised; not below zero.
+    """Return 95 % intervals of the fitted parameters, linearised and not below zero.
 
     Errors of time and energy may differ in size, and go together within a run.
     """
@@ -512,7 +512,7 @@ def _columns(precision: str) -> dict[str, str]:
 
 
 def _figure(found: RooflineFit, name: str) -> tuple[float | None, float, float]:
-    """Return a figure with its interval: rates for times, none for a cap that does not show."""
+    """Return a value with its interval: rates for times, None for a cap that does not show."""
     value, (low, high) = float(np.asarray(getattr(found.model, name))), found.intervals[name]
     if name.startswith("time"):
         return 1.0 / value, 1.0 / high, 1.0 / low if low > 0 else math.inf
@@ -520,7 +520,7 @@ def _figure(found: RooflineFit, name: str) -> tuple[float | None, float, float]:
 
 
 def _why(found: RooflineFit, name: str) -> str:
-    """Return why the runs do not tell a parameter, and what the record takes it as."""
+    """Return why the runs do not identify a parameter, and its value in the record."""
     partners = found.unidentified[name]
     taken = "as zero" if getattr(found.model, name) == 0.0 else "for all of it"
     if name.startswith("time"):

@@ -1,7 +1,7 @@
 """The energy roofline with a power cap: time, energy and power of an algorithm on a platform.
 
 Source: Choi, Dukhan, Liu, Vuduc, "Algorithmic time, energy, and power on candidate HPC compute
-building blocks", IPDPS 2014; equation numbers are those of its section III.
+building blocks", IPDPS 2014.  Equation numbers are from its section III.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ import numpy as np
 from dse.contract import PRECISIONS, Column, Platform
 
 REGIMES = ("memory", "cap", "compute")
-"""What limits execution; a column holds the position in this tuple."""
+"""Limits of execution.  A column holds the position in this tuple."""
 
 Values = float | Column
-"""A number, or a column of them; columns broadcast against each other."""
+"""A number, or a column of them.  Columns broadcast against each other."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EnergyRoofline:
-    """Costs of a platform, in SI; each a number or a column, mutually broadcastable.
+    """Costs of a platform, in SI, each a number or a column, mutually broadcastable.
 
-    NaN stands for an unknown value and makes unknown what depends on it.
+    NaN is an unknown value and makes all results that depend on it unknown.
 
     Attributes
     ----------
     time_per_op, time_per_byte
-        Seconds per operation and per byte of memory traffic at full throughput; above zero.
+        Seconds per operation and per byte of memory traffic at full throughput, above zero.
     energy_per_op, energy_per_byte
         Joules per operation and per byte, on top of constant power.
     constant_power
-        Watts drawn whatever is executed (pi_1).
+        Watts drawn by any workload (pi_1).
     power_cap
         Usable power (delta pi): watts that may be spent *above* `constant_power`, so the
         platform draws at most their sum.  Infinity means uncapped.
@@ -68,14 +68,14 @@ class EnergyRoofline:
     def of(cls, platform: Platform, *, precision: str = "single") -> EnergyRoofline:
         """Return the roofline of a catalogued platform.
 
-        The rates of the catalogue are the *sustained* ones of Table I.  Section III asks for
+        The rates of the catalogue are the *sustained* ones of Table I.  Section III requires
         "peak" throughput, yet the numbers printed in section V follow from the sustained
         columns and from no others.
 
         Raises
         ------
         ValueError
-            Unknown precision, or a figure that the source of the platform does not give.
+            Unknown precision, or a value that the source of the platform does not give.
         """
         if precision not in PRECISIONS:
             raise ValueError(f"precision {precision!r} is unknown; write {' or '.join(PRECISIONS)}")
@@ -142,7 +142,7 @@ class EnergyRoofline:
         return operations / self.energy(operations, traffic)
 
     def power(self, intensity: Values) -> Column:
-        """Return average watts at `intensity`: energy over time, what (7) expands.
+        """Return average watts at `intensity`: energy over time, which (7) expands.
 
         Written as constant power plus active energy over time, so that rounding cannot make it
         fall when the cap rises.
@@ -152,9 +152,9 @@ class EnergyRoofline:
         return self.constant_power + active / self.time(operations, traffic)
 
     def regime(self, intensity: Values) -> Column:
-        """Return what limits execution at `intensity`, as codes into `REGIMES`.
+        """Return the limit of execution at `intensity`, as codes into `REGIMES`.
 
-        The cap counts only where it slows execution down; memory and compute meet at the time
+        The cap counts only if it slows execution down.  Memory and compute meet at the time
         balance, which counts as compute (7).
         """
         memory, cap, compute = self._times(*_task(intensity))
@@ -172,10 +172,10 @@ class EnergyRoofline:
 
     @property
     def lower_balance(self) -> Column:
-        """Intensity up to which memory limits execution (B-); 0 where it never does.
+        """Return the intensity up to which memory limits execution (B-), 0 if it never does.
 
-        The printed (6) goes negative where the cap is below the power of memory alone (NUC CPU,
-        APU CPU in Table I) and divides by zero where operations are free.
+        The printed (6) goes negative if the cap is below the power of memory traffic (NUC CPU,
+        APU CPU in Table I) and divides by zero if operations are free.
         """
         spare = np.subtract(self.power_cap, self.memory_power)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -185,10 +185,10 @@ class EnergyRoofline:
 
     @property
     def upper_balance(self) -> Column:
-        """Intensity from which compute limits execution (B+); infinity where it never does.
+        """Return the intensity from which compute limits execution (B+), infinity if it never does.
 
-        The printed (5) goes negative, and its maximum falls back to the time balance, where the
-        cap is below the power of operations alone (NUC GPU in Table I).
+        The printed (5) goes negative, and its maximum falls back to the time balance, if the
+        cap is below the power of operations (NUC GPU in Table I).
         """
         spare = np.subtract(self.power_cap, self.op_power)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -210,7 +210,7 @@ class EnergyRoofline:
 
     @property
     def peak_power(self) -> Column:
-        """Most watts ever drawn: at the time balance, where both run at full rate or capped."""
+        """Return the most watts drawn: at the time balance, with both at full rate or capped."""
         return self.constant_power + np.minimum(self.power_cap, self.op_power + self.memory_power)
 
     @property
@@ -218,7 +218,7 @@ class EnergyRoofline:
         """Operations per joule without traffic."""
         return self.efficiency(np.inf)
 
-    # --- what if ---
+    # --- variants of a platform ---
 
     def capped(self, divisor: Values) -> EnergyRoofline:
         """Return this platform with its power cap divided by `divisor` (figures 6 and 7)."""
@@ -240,7 +240,7 @@ class EnergyRoofline:
 def _task(intensity: Values) -> tuple[Column, Column]:
     """Return operations and bytes in the ratio `intensity`, the larger of them 1.
 
-    Neither is ever zero over zero, so intensities 0 and infinity need no case of their own.
+    Neither is ever zero over zero, so intensities 0 and infinity need no special case.
     """
     intensity = np.asarray(intensity, dtype=np.float64)
     if np.any(intensity < 0):

@@ -1,6 +1,6 @@
-"""A chain of fleets: what its instances add up to.
+"""A chain of fleets: the sums over its instances.
 
-Area and leakage add over instances and stages; the chain carries what its slowest stage carries
+Area and leakage add over instances and stages.  The chain carries the rate of its slowest stage
 (Battle & Hempstead, sections IV-C and V-C).  In the equations, j is a stage.
 """
 
@@ -82,7 +82,7 @@ def area_m2(
 
 @objective(source=BATTLE_HEMPSTEAD, grows_with_instances=True, over_stages="sum", report=True)
 def area_ge(*, stage_area_ge: Rising[Stages]) -> Column:
-    """Gate equivalents of all core instances; buffers, whose area is in m2, are no part of it.
+    """Gate equivalents of all core instances, without buffers, whose area is in m2.
 
     ``A = sum_j A_j``, in GE.
 
@@ -95,7 +95,7 @@ def area_ge(*, stage_area_ge: Rising[Stages]) -> Column:
 
 @objective(source=BATTLE_HEMPSTEAD, grows_with_instances=True, over_stages="sum", report=True)
 def area_lc(*, stage_area_lc: Rising[Stages]) -> Column:
-    """Logic cells of all core instances on FPGAs, without what joins and feeds them.
+    """Logic cells of all core instances on FPGAs, without interconnect between them.
 
     ``A = sum_j A_j``, in LC.
 
@@ -144,7 +144,7 @@ def capacity_bit_per_s(
 ) -> Column:
     """Payload rate that the slowest stage carries at its top clock.
 
-    ``c = min_j c_j``, in bit/s; that of a whole accelerator in place of stages.
+    ``c = min_j c_j``, in bit/s, or the rate of a whole accelerator in place of stages.
 
     References
     ----------
@@ -161,7 +161,7 @@ def peak_bit_per_s(
 ) -> Column:
     """Payload rate of the slowest stage with independent tasks: the compute limit.
 
-    ``min_j peak_j``, in bit/s; that of a whole accelerator in place of stages.
+    ``min_j peak_j``, in bit/s, or the rate of a whole accelerator in place of stages.
 
     References
     ----------
@@ -172,7 +172,7 @@ def peak_bit_per_s(
 
 @objective(source="one task in flight per stream of a chained mode", over_stages="largest")
 def serial_tasks(*, stage_serial_tasks: Rising[Stages]) -> Column:
-    """Streams of dependent tasks that share the pipelines; 1 for independent tasks.
+    """Streams of dependent tasks that share the pipelines, 1 for independent tasks.
 
     ``max_j serial_j``, a number.
     """
@@ -183,7 +183,7 @@ def serial_tasks(*, stage_serial_tasks: Rising[Stages]) -> Column:
 def fill_bit(
     *, stage_latency_s: Rising[Stages], stage_capacity_bit_per_s: Rising[Stages]
 ) -> Column:
-    """Payload that enters the pipelines before the first result; clock does not change it.
+    """Payload that enters the pipelines before the first result, whatever the clock.
 
     ``sum_j latency_j c_j``, in bit.
 

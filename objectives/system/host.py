@@ -1,9 +1,9 @@
-"""What offloads cost their host: busy cores, power, the attachment, buffers for what is in flight.
+"""Costs of offloads for their host: busy cores, power, the attachment, buffers in flight.
 
 In the equations, R is the throughput, g the granularity in bytes, k the offloads in flight, o the
-overhead and T1 the time of an offload.  The ways of waiting are those of Accelerometer: LogCA
+overhead and T1 the time of an offload.  The ways of waiting are Accelerometer's: LogCA
 extended from one offload to the host time of a whole program.  In a second of the host without
-accelerators the kernel takes the share alpha, in n calls; each of them becomes an offload.
+accelerators the kernel takes the share alpha, in n calls.  Each of them becomes an offload.
 
 Sriraman & Dhanotia, "Accelerometer: Understanding Acceleration Opportunities for Data Center
 Overheads at Hyperscale", ASPLOS 2020.
@@ -31,12 +31,12 @@ def offload_cores(
     interface_host_clock_hz: Falling[Column | float] = np.inf,
     interface_in_flight: Rising[Column | float] = np.inf,
 ) -> Column:
-    """Host cores that offloads keep busy: offloads per second times the time each costs its core.
+    """Host cores that offloads keep busy: offloads per second times the core's time for each.
 
-    ``R / (8 g) b``, a number; b is T1 for a core that waits (sync), o and two thread switches for
+    ``R / (8 g) b``, a number.  b is T1 for a core that waits (sync), o and two thread switches for
     one that runs another thread (sync_os), and o for one that goes on (async).  As R is at most
-    ``k 8 g / T1``, that is at most k where threads are not switched.  A core that waits is a slot:
-    where offloads wait for each other as many are busy as slots are taken.
+    ``k 8 g / T1``, that is at most k if threads are not switched.  A core that waits is a slot:
+    if offloads wait for each other, the busy cores are the taken slots.
 
     References
     ----------
@@ -86,7 +86,7 @@ def attachment_power_w(
     interface_transfer_j_per_byte: Rising[Column],
     throughput_bit_per_s: Rising[Column],
 ) -> Column:
-    """Power of what attaches the accelerators to the host, outside their power cap.
+    """Power of the accelerators' attachment to the host, outside their power cap.
 
     ``P_idle + R / 8 e``, in W, with e for a byte of payload in and its result out.
     """
@@ -101,7 +101,7 @@ def buffer_bit(
 ) -> Column:
     """Buffers for input and output of every offload in flight: 2 k g bytes.
 
-    ``2 * 8 k g``, in bit; of a mix of sizes the largest, which any slot may have to hold.
+    ``2 * 8 k g``, in bit, of a mix of sizes the largest, which any slot may have to hold.
     """
     return 2.0 * BIT_PER_BYTE * interface_in_flight * workload_granularity_byte
 
@@ -141,19 +141,19 @@ def program_speedup(
     interface_switch_s: Falling[Column | float] = 0.0,
     interface_host_clock_hz: Rising[Column | float] = np.inf,
 ) -> Column:
-    """How many times faster the whole program is whose kernel is offloaded.
+    """Ratio of the speeds of the whole program with and without its kernel offloaded.
 
     ``1 / (1 - alpha + n (h + W))``, a number, for shares up to 1.  h is T1 for a host that waits
     (sync), T_oh and two thread switches for one that runs another thread (sync_os), T_oh for one
-    that goes on (async): unlike `host_cores` it holds the transfer, as the paper has it.  W is 0
-    where the study does not say how offloads arrive.
+    that goes on (async): unlike `host_cores` it includes the transfer, as in the paper.  W is 0
+    if the study does not define the arrivals of offloads.
 
-    With ``C1 = alpha / (n A)`` the first is the paper's ``alpha / A + n (o + L + Q)``; here C1 is
-    the fleet's own time, and what of the transfer it hides is not counted twice.
+    With ``C1 = alpha / (n A)`` the first is the paper's ``alpha / A + n (o + L + Q)``.  Here C1 is
+    the fleet's time, and the part of the transfer that it hides is not counted twice.
 
     References
     ----------
-    Sriraman & Dhanotia, ASPLOS 2020, the speedups of Sync, Sync-OS and Async; as in the authors'
+    Sriraman & Dhanotia, ASPLOS 2020, the speedups of Sync, Sync-OS and Async.  As in the authors'
     published program, whose o1 is both switches of an offload.
     """
     switch = 2.0 * (interface_switch_cycles / interface_host_clock_hz + interface_switch_s)

@@ -1,11 +1,11 @@
 """Engines on the way of the data: results leave by the wire, segments sent again are read again.
 
 An engine inline in a network card takes no offload: overhead and latency are 0, and a record passes
-it once, of which nothing comes back to the host.  A segment that is sent again finds the state
-behind it gone, so the card reads the record again from its beginning to that segment.
+it once without a result to the host.  A segment that is sent again finds its state
+gone, so the card reads the record again from its beginning to that segment.
 
 In the equations, a record of g bytes has n = ceil(g / s) segments of s bytes, the last one shorter,
-of which the share r is sent again, each whatever becomes of the others: segment i takes i s bytes,
+of which the share r is sent again, each independently of the others: segment i takes i s bytes,
 the last one g.
 """
 
@@ -19,12 +19,12 @@ FREEBSD = "Gallatin, FreeBSD review D30908 and commit 28d0a740dd9a, 2021"
 
 
 def returns(interface_attachment: Column | float) -> Column:
-    """Return 1 where results come back to the host, 0 where they leave by the wire."""
+    """Return 1 if results come back to the host, 0 if they leave by the wire."""
     return np.not_equal(interface_attachment, ATTACHMENTS.index("inline")) * 1.0
 
 
 def _taken(sizes: SizeColumn, segment: Column) -> tuple[Column, Column, Column]:
-    """Return the mean size, and the means of what all segments take, and of its squares."""
+    """Return the mean size, and the means of the bytes for all segments, and of their squares."""
     once, again, squares = (np.zeros(1),) * 3
     for size, share in sizes if isinstance(sizes, tuple) else ((sizes, 1.0),):
         count = np.ceil(size / segment)
@@ -43,9 +43,9 @@ def reread_ratio(
     interface_retransmit_share: Rising[Column],
     interface_segment_byte: Column,
 ) -> Column:
-    """Bytes of a record that are read again for segments that are sent again, over its own.
+    """Bytes of a record that are read again for segments that are sent again, over its size.
 
-    ``rho = r (s n (n - 1) / 2 + g) / g``, a number; a mix has the mean of both.  Only an engine
+    ``rho = r (s n (n - 1) / 2 + g) / g``, a number.  A mix has the mean of both.  Only an engine
     inline reads again.
 
     References
@@ -66,10 +66,10 @@ def reread_cv2(
     interface_retransmit_share: Column,
     interface_segment_byte: Column,
 ) -> Column:
-    """Squared coefficient of variation of the bytes read of a record, beside that of the sizes.
+    """Squared coefficient of variation of the bytes read of a record, beside the sizes' variation.
 
-    ``r (1 - r) (s^2 n (n - 1) (2 n - 1) / 6 + g^2) / (g (1 + rho))^2``, a number; a mix has the
-    mean of what is divided, and of g.
+    ``r (1 - r) (s^2 n (n - 1) (2 n - 1) / 6 + g^2) / (g (1 + rho))^2``, a number.  A mix has the
+    mean of the dividend, and of g.
 
     References
     ----------

@@ -1,9 +1,9 @@
-"""What sizes that vary do to rates, services and waits; nothing where all offloads are of one size.
+"""Effects of varying sizes on rates, services and waits, without effect on equal sizes.
 
 In the equations, g is the mean size in bytes, g_i a size and p_i its share of all offloads,
 z_i = (g_i / g - 1) / c, c the coefficient of variation of sizes, k the offloads in flight, R the
-throughput, T1 the mean time of an offload alone, X_S the least of what fleet, link and memory carry
-and X_k what k offloads in flight do.
+throughput, T1 the mean time of an offload by itself, X_S the least limit of fleet, link and memory
+and X_k the limit of k offloads in flight.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dse.objectives.system.fleet import CARRIERS, Stages, least
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 
 LEAST_LOAD = 1e-6
-"""Below it the decay rate stays what it is here: nobody waits."""
+"""Load below which the decay rate stays constant: no offload waits."""
 
 LEAST_WAIT = 1e-12
 """In services: less is rounding of the time that it adds to, and counts as no wait."""
@@ -29,7 +29,7 @@ Services = tuple[tuple[Column | float, Column | float], ...]
 ALIKE: Services = ((1.0, 1.0),)
 
 NEARLY_STEADY = 1e-3
-"""The c_a2 that steady arrivals have where services vary."""
+"""The c_a2 of steady arrivals if services vary."""
 
 NEWTON_STEPS = 10
 """The most: enough for any c_a2, and sizes that differ a thousand times."""
@@ -44,16 +44,15 @@ def station_wait_s(
     service_cv2: Column | float = 0.0,
     shape_cv2: Column | float | None = None,
 ) -> Column:
-    """Return the mean wait for one of k servers, in s; infinite from a load of 1 on.
+    """Return the mean wait for one of k servers, in s, infinite from a load of 1 on.
 
-    ``W = rho^(sqrt(2 (k' + 1)) - 1) / (k (1 - rho)) S (c_a2 + c_s2) / 2 J`` with
-    ``k' = max(1, k / max(1, (1 + c_a2) / 2))`` and J of `_kraemer_langenbach_belz`; 0 where nothing
-    varies, and below `LEAST_WAIT`.  For one server and Poisson arrivals that is
-    Pollaczek-Khinchine's, which is exact.  J takes `shape_cv2` in place of a c_s2 that falls where
-    the service rises.
+    ``W = rho^(sqrt(2 (k' + 1)) - 1) / (k (1 - rho)) S (c_a2 + c_s2) / 2 J`` with ``k' = max(1, k /
+    max(1, (1 + c_a2) / 2))`` and J of `_kraemer_langenbach_belz`.  It is 0 without variation, and
+    below `LEAST_WAIT`.  For one server and Poisson arrivals that is Pollaczek-Khinchine's, which is
+    exact.  J takes `shape_cv2` in place of a c_s2 that falls when the service rises.
 
-    The exponent is Sakasegawa's.  Counting fewer servers where arrivals come in bursts is ours:
-    without it waits for 16 servers at a load of 0.8 and c_a2 = 4 come out 46 % too low, with it 16.
+    The exponent is Sakasegawa's.  Counting fewer servers for arrivals in bursts is ours:
+    without it waits for 16 servers at a load of 0.8 and c_a2 = 4 are 46 % too low, with it 16 %.
 
     References
     ----------
@@ -77,7 +76,7 @@ def station_wait_s(
 def _kraemer_langenbach_belz(
     rho: Column, arrival_cv2: Column, service_cv2: Column | float
 ) -> Column:
-    """Return J, by which a wait is shorter than Kingman's bound.
+    """Return J, the ratio of a wait to Kingman's bound.
 
     ``exp(-2 (1 - rho) (1 - c_a2)^2 / (3 rho (c_a2 + c_s2)))`` up to c_a2 = 1, then
     ``exp(-(1 - rho) (c_a2 - 1) / (c_a2 + 4 c_s2))``.
@@ -91,11 +90,12 @@ def _kraemer_langenbach_belz(
 
 
 def decay_per_gap(*, load: Column, arrival_cv2: Column, sizes: Services = ALIKE) -> Column:
-    """Return how fast long waits get rare: ``P(W > t)`` falls with exp(-x t / mean gap).
+    """Return the decay rate of long waits: ``P(W > t)`` falls with exp(-x t / mean gap).
 
     The root x > 0 of ``E exp(-x A) E exp(x rho U) = 1`` for gaps A and services U of mean 1, each
-    of `sizes` with its share; the number of servers drops out.  0 from a load of 1 on, infinite at
-    a load of 0 or without variation; steady arrivals of services that vary count as nearly steady.
+    of `sizes` with its share.  The number of servers drops out.  The root is 0 from a load of 1 on,
+    infinite at a load of 0 or without variation.  Steady arrivals of services that vary count as
+    nearly steady.
     The logarithm of the left side is convex, so Newton's steps from above fall to the root.
 
     References
@@ -119,19 +119,19 @@ def decay_per_gap(*, load: Column, arrival_cv2: Column, sizes: Services = ALIKE)
         grown, grows = _grown(rho, y, smooth, sizes)
         step = (np.log1p(-below) + grown) / (grows - slope / (1.0 - below))
         last, y = y, np.minimum(np.maximum(y - step, 0.0), y)
-        # what stays once stays for good, whatever is beside it; a trace has no numbers to compare
+        # a fixed point stays fixed whatever is beside it.  A trace has no numbers to compare
         if isinstance(y, np.ndarray) and np.array_equal(last, y):
             break
     return np.where(inside, y / smooth, np.where((load > 0) & (load >= 1), 0.0, np.inf))
 
 
 def _above(rho: Column, bursts: Column, smooth: Column, sizes: Services) -> Column:
-    """Return what is above the root, but near it.
+    """Return a value above the root, but near it.
 
-    The least of ``1 / rho^2 - 1``, above that of Poisson arrivals and equal services; the root of
-    ``1 + rho y + v (rho y)^2 / 2 = 1 / E exp(-y A)``, whose left side is below
-    ``E exp(rho y U)`` with ``v = E U^2``, or 1 for gaps that vary less than Poisson's; and of
-    1.5 times the limit of heavy traffic, where services vary more than gaps and it is above.
+    The least of ``1 / rho^2 - 1``, above the root for Poisson arrivals and equal services, the root
+    of ``1 + rho y + v (rho y)^2 / 2 = 1 / E exp(-y A)``, whose left side is below
+    ``E exp(rho y U)`` with ``v = E U^2``, or 1 for gaps that vary less than Poisson's, and
+    1.5 times the limit of heavy traffic, if services vary more than gaps and it is above.
     """
     second = sum((share * size * size for size, share in sizes[1:]), sizes[0][1] * sizes[0][0] ** 2)
     squared = np.where(smooth < 1, 1.0, second) * rho**2 / 2.0
@@ -161,13 +161,13 @@ def _grown(rho: Column, y: Column, smooth: Column, sizes: Services) -> tuple[Col
 def percentile_wait_s(*, wait_s: Column, decay_hz: Column, beyond: Column | float) -> Column:
     """Return the wait that a share `beyond` of all arrivals exceeds, in s.
 
-    From ``P(W > t) = eta W exp(-eta t)``: ``ln(eta W / beyond) / eta``, and where that grows with
-    eta, which is where few wait at all, the most that it gives for any eta, ``W / (e beyond)``.
+    From ``P(W > t) = eta W exp(-eta t)``: ``ln(eta W / beyond) / eta``.  If few wait at all, that
+    grows with eta, and its largest value for any eta, ``W / (e beyond)``, is taken.
     So it never falls with the mean wait W, nor rises with the decay rate eta.
 
     References
     ----------
-    Abate, Choudhury & Whitt, Operations Research 43, 1995; the limit for rare waits is ours.
+    Abate, Choudhury & Whitt, Operations Research 43, 1995.  The limit for rare waits is ours.
     """
     rare = wait_s / (np.e * beyond)
     often = decay_hz * wait_s / beyond
@@ -176,11 +176,11 @@ def percentile_wait_s(*, wait_s: Column, decay_hz: Column, beyond: Column | floa
 
 
 WAITING_ROOM = 0.75
-"""Share of the other slots whose offloads stand before one that waits, at most."""
+"""Largest share of the other slots whose offloads are before one that waits."""
 
 
 def standardised(sizes: SizeColumn) -> Services:
-    """Return z_i, of mean 0 and variance 1, with their shares; 0 where all sizes are equal."""
+    """Return z_i, of mean 0 and variance 1, with their shares, 0 if all sizes are equal."""
     if not isinstance(sizes, tuple) or len(sizes) == 1:
         return ((0.0, 1.0),)
     mean = sum(size * share for size, share in sizes)
@@ -198,12 +198,12 @@ def mixed_limit_bit_per_s(
     link_limit_bit_per_s: Rising[Column | float] = np.inf,
     memory_limit_bit_per_s: Rising[Column | float] = np.inf,
 ) -> Column:
-    """Payload rate of offloads of several sizes: less than each limit where two are about equal.
+    """Payload rate of offloads of several sizes, below each of two limits that are about equal.
 
     ``(X_S^-p + X_k^-p)^(-1/p)``, in bit/s, of the least of fleet, link and memory, X_S, and of the
-    offloads in flight, X_k; with ``p = ln 2 / -ln(1 - min(0.5, 0.73 c / sqrt(k + 10)))`` and the
+    offloads in flight, X_k, with ``p = ln 2 / -ln(1 - min(0.5, 0.73 c / sqrt(k + 10)))`` and the
     coefficient of variation c of sizes.  The lesser of the two for k = 1.  At ``X_S = X_k`` it is
-    within 4 % of simulations for simple IMIX and k of 4 to 256; ours.
+    within 4 % of simulations for simple IMIX and k of 4 to 256.  The formula is ours.
     """
     others = np.minimum(link_limit_bit_per_s, memory_limit_bit_per_s)
     station = np.minimum(stream_limit_bit_per_s, others)
@@ -246,9 +246,9 @@ def size_spread_s(
     workload_granularity_byte: Rising[Column],
     workload_size_cv2: Rising[Column],
 ) -> Column:
-    """Standard deviation of the time of an offload alone, as sizes vary.
+    """Standard deviation of the time of an offload by itself, as sizes vary.
 
-    ``c (L_byte + s + max(8 / r, p)) g``, in s: what of T1 is in proportion to the size.
+    ``c (L_byte + s + max(8 / r, p)) g``, in s: the part of T1 in proportion to the size.
     """
     streamed = np.maximum(BIT_PER_BYTE / stream_rate_bit_per_s, passing_s_per_byte)
     per_byte = latency_s_per_byte + storing_s_per_byte + streamed
@@ -266,8 +266,8 @@ def host_spread_s(
 ) -> Column:
     """Standard deviation of the time on a host core, as sizes vary.
 
-    ``c beta C g ** beta``, in s, with the coefficient of variation c of sizes: that of the line
-    through the mean size, which is T0 where beta is 1.
+    ``c beta C g ** beta``, in s, with the coefficient of variation c of sizes, for the tangent
+    at the mean size, which is T0 if beta is 1.
     """
     grown = np.asarray(workload_granularity_byte) ** kernel_exponent
     return np.sqrt(workload_size_cv2) * kernel_exponent * kernel_index_s_per_byte * grown
@@ -284,8 +284,8 @@ def link_cv2(
 ) -> Column:
     """Squared coefficient of variation of the time for which an offload keeps the link busy.
 
-    That of the sizes, a number, or of the packets where PCI Express is the limit, and of what is
-    read again.
+    The sizes' variation, a number, or the packets' if PCI Express is the limit, and the variation
+    of bytes that are read again.
     """
     packets = np.isfinite(pcie_payload_bit_per_s)
     packets = packets & np.less_equal(pcie_payload_bit_per_s, link_limit_bit_per_s)
@@ -306,13 +306,13 @@ def size_wait_s(
     memory_limit_bit_per_s: Falling[Column | float] = np.inf,
     link_cv2: Rising[Column | float] = 0.0,
 ) -> Column:
-    """Mean wait under way that a mix of sizes makes however offloads are let in: it keeps a slot.
+    """Mean wait under way due to a mix of sizes, however offloads enter: it keeps a slot.
 
     ``W_S a / (W_S + a)``, in s, with ``a = 3/4 (m - 1) S`` and the longer of both waits, for the
-    fleet and for the link, W_S, with ``c_a2 = min(c_a2, c_s2)``: where slots are scarce an offload
+    fleet and for the link, W_S, with ``c_a2 = min(c_a2, c_s2)``: if slots are scarce an offload
     enters when another leaves, so that gaps vary no more than services do.  Offloads of one size
-    then follow each other evenly and wait nothing.  S is the longer of both services; 3/4 is fitted
-    to simulations.
+    then follow each other evenly and do not wait.  S is the longer of both services, and 3/4 is
+    fitted to simulations.
 
     References
     ----------
@@ -368,15 +368,13 @@ def wait_decay_hz(
     reread_ratio: Column | None = None,
     reread_cv2: Column | float = 0.0,
 ) -> Column:
-    """How fast long waits get rare: ``P(W > t)`` falls with ``exp(-eta t)``.
+    """Decay rate of long waits: ``P(W > t)`` falls with ``exp(-eta t)``.
 
     ``eta = lambda min(x)`` over the stations, in Hz, with x of `decay_per_gap` for services
     ``1 + a z_i``: a is c for the fleet, the link's own, ``s / (o + L + s / c)`` for slots with the
-    spread s of T1, and 0 for host cores.  That of the busiest station for one size.  Records that
-    the link reads again are read once, or as much more as has mean and variance of all.  The time
+    spread s of T1, and 0 for host cores.  For one size x is the busiest station's.  Records that
+    the link reads again are read once, or more often with the mean and variance of all.  The time
     to fill pipelines is no part of a slot's, which makes waits rather too long.
-
-    References
     ----------
     As `decay_per_gap`.
     """

@@ -1,7 +1,7 @@
-"""What an offload is worth beside the host: its time, its speedup, and from where on it pays.
+"""Value of an offload compared with the host: its time, its speedup, and its break-even size.
 
 LogCA (Altaf & Wood, ISCA 2017) with a fleet as the accelerator, behind a link: one offload of g
-bytes takes ``T1 = T_oh + C(r)`` (`offload_rates`), the host alone takes T0.
+bytes takes ``T1 = T_oh + C(r)`` (`offload_rates`), the host by itself takes T0.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dse.objectives.system.offload_terms import BIT_PER_BYTE
 from dse.objectives.system.sources import LOGCA
 
 NEAR = 1e-9
-"""Relative; more than the rounding of a granularity."""
+"""Relative tolerance, more than the rounding of a granularity."""
 
 
 @objective(
@@ -61,7 +61,7 @@ def offload_latency_s(
 
 @objective(source=LOGCA, report=True)
 def speedup(*, host_time_s: Rising[Column], offload_latency_s: Falling[Column]) -> Column:
-    """How many times faster one offload is than the host, T0 / T1.
+    """Ratio of the host's time to the time of one offload, T0 / T1.
 
     ``T0 / T1``, a number.
 
@@ -103,19 +103,19 @@ def break_even_byte(
     power_limit_bit_per_s: Column | float = np.inf,
     interface_acceleration: Column | float = np.inf,
 ) -> Column:
-    """Granularity from which an offload is no slower than the host, g_1; may not exist.
+    """Granularity from which an offload is no slower than the host, g_1, which may not exist.
 
     ``T0(g_1) = T1(g_1)``, in B.  The accelerators stay clocked as they are, and a link of PCI
-    Express carries what it does at the design's granularity: small offloads get less of it.
-    T1 is at most the larger of two lines: the streamed one up to where they cross, then that of
-    dependent tasks.  Of one stage with independent tasks it has a step for each round (`rounds`),
-    whose tops lie on that line: g_1 is where the host reaches the step below it.  Steps are those
+    Express keeps its rate at the design's granularity: small offloads get less of it.
+    T1 is at most the larger of two lines: the streamed one up to their crossing, then the line of
+    dependent tasks.  For one stage with independent tasks it has a step for each round (`rounds`),
+    whose tops lie on that line: at g_1 the host reaches the step below it.  Steps are those
     of messages without an end.
     A whole accelerator takes T0 / A for every g, while its payload passes by.
 
     References
     ----------
-    Altaf & Wood, ISCA 2017, eq. 5; the exact root in place of one Newton step.
+    Altaf & Wood, ISCA 2017, eq. 5, with the exact root in place of one Newton step.
     """
     fixed = overhead_s + fixed_latency_s
     per_byte = latency_s_per_byte + storing_s_per_byte
@@ -148,7 +148,7 @@ def break_even_byte(
     rounds = np.floor(found / payload)
     late = fixed + fill - kernel_offset_s + rounds * step
     reached = _first_from(rounds * payload, *host, per_byte + passing_s_per_byte, late)
-    # no faster than all payload at the rate, where a latency is less than an interval
+    # no faster than all payload at the rate, if a latency is less than an interval
     reached = np.maximum(reached, first_nonnegative(*host, slope, shortfall))
     stepped = (reached <= found) & (step > 0) & np.less_equal(serial_tasks, 1)
     return np.where(stepped, reached, found)

@@ -3,14 +3,14 @@
 In the equations, g is the granularity in bytes, k the offloads in flight, R the throughput, T_oh
 the time outside the pipelines, r the payload rate at which they stream, p the time per byte to
 pass link and memory, F the payload that fills pipelines which share one rate, t the time to fill
-those that each run at their own clock, n the streams of dependent tasks that share the pipelines,
-q and Q what the rounds of the latter and of the former take (`rounds`), S what is streamed:
+pipelines that each run at their own clock, n the streams of dependent tasks that share the
+pipelines, q and Q the rounds of the latter and of the former (`rounds`), S the streamed payload:
 
     C(r) = max(t + F / r + min(q + max(p g, p (g - Q / 8) + Q / r), max(p g, S / r)),  8 g n / r)
 
 The first bound is exact for one stage of one design: its last round starts when the rounds before
 are over and the rest of the payload is there.  A chain is bounded by the sum over its stages and by
-all payload at the slowest rate, of which the lesser is taken.  The last term is that of a chained
+all payload at the slowest rate, of which the lesser is taken.  The last term is for a chained
 mode: an offload is of one stream then, whose tasks follow each other, so the payload of every
 stream that shares the pipelines passes by as well.
 """
@@ -25,11 +25,11 @@ from dse.objectives.system.offload_terms import BIT_PER_BYTE
 from dse.objectives.system.sources import LOGCA
 
 ROUNDING = 1e-12
-"""Relative; what rounding may add to a whole number of rounds."""
+"""Relative rounding error of a whole number of rounds."""
 
 
 def rounds_before(granularity_byte: Column, round_bit: Column, end_bit: Column | float) -> Column:
-    """Return how many rounds of whole tasks start before the last, n - 1; 0 for an empty fleet."""
+    """Return the number of rounds of whole tasks before the last, n - 1, 0 for an empty fleet."""
     message = BIT_PER_BYTE * granularity_byte + end_bit
     rounds = np.ceil(message / round_bit * (1.0 - ROUNDING))
     return np.where(np.greater(round_bit, 0), np.maximum(rounds - 1.0, 0.0), 0.0)
@@ -42,10 +42,10 @@ def _streamed(
     per_bit: Column | float = 1.0,
     passing: Column | float = 0.0,
 ) -> Column:
-    """Return the payload S of a message where the rate is that of whole tasks, times `per_bit`.
+    """Return the payload S of a message at the rate of whole tasks, times `per_bit`.
 
-    ``min(8 g, (8 g + e) filled)``, less what passes by meanwhile, per bit; 8 g where there is no
-    fleet, which fills nothing.
+    ``min(8 g, (8 g + e) filled)``, less the payload that passes by meanwhile, per bit.  8 g for an
+    empty fleet, which fills nothing.
     """
     payload = BIT_PER_BYTE * granularity_byte
     part = np.where(np.greater(filled, 0), filled, 1.0) * per_bit
@@ -74,8 +74,8 @@ def own_rounds_s(
 ) -> Column:
     """Time for which the last round of stages at their own clocks waits, beyond its payload.
 
-    Of one stage ``min((n - 1) max(0, I - p W / 8), S / c - p g)``, in s: payload that
-    link and memory bring in p per byte leaves that much less to wait for.  Of several
+    For one stage ``min((n - 1) max(0, I - p W / 8), S / c - p g)``, in s: payload that
+    link and memory bring in p per byte leaves that much less to wait for.  For several
     ``sum_j min((n_j - 1) I_j, S_j / c_j)``: with p a faster link could make the bound longer.
     """
 
@@ -104,7 +104,7 @@ def throttled_rounds_s(
     workload_granularity_byte: Rising[Column],
     power_limit_bit_per_s: Falling[Column | float] = np.inf,
 ) -> Column:
-    """How much longer rounds take because a power cap keeps stages from their clocks.
+    """Additional time of rounds because a power cap keeps stages from their clocks.
 
     ``sum_j min((n_j - 1) I_j, S_j / c_j) max(0, c_j / power limit - 1)`` of the stages at their own
     clocks, in s.
@@ -139,8 +139,8 @@ def common_rounds_bit(
 ) -> Column:
     """Payload that stages at one rate carry from their first to their last round.
 
-    ``Q = sum_j min((n_j - 1) I_j c_j, S_j)`` of the stages at one rate, in bit; over the rate, it
-    is the time.
+    ``Q = sum_j min((n_j - 1) I_j c_j, S_j)`` of the stages at one rate, in bit.  Divided by the
+    rate, it is the time.
     """
 
     def carried(*stage: Column) -> Column:
@@ -156,7 +156,7 @@ def common_rounds_bit(
 
 @objective(source="rounds of tasks")
 def rounds_s(*, own_rounds_s: Rising[Column], throttled_rounds_s: Rising[Column]) -> Column:
-    """Time for which the last round of stages at their own clocks waits, as the power cap has it.
+    """Time for which the last round of stages at their own clocks waits, under the power cap.
 
     ``q = own rounds + throttled rounds``, in s.
     """
@@ -170,7 +170,7 @@ def streamed_bit(
     stage_message_end_bit: Rising[Stages],
     workload_granularity_byte: Rising[Column],
 ) -> Column:
-    """Payload that a message streams, S: the part of its last task that it does not fill is none.
+    """Payload that a message streams, S, without the unfilled part of its last task.
 
     ``max_j min(8 g, (8 g + e_j) filled_j)``, in bit.
     """
@@ -190,8 +190,8 @@ def streaming_s(
 ) -> Column:
     """Return C(r), in s: the time from the first bit in to the last bit out.
 
-    What fills pipelines, and what their rounds take, is a time of those at their own clocks, and
-    the payload of those that share the rate.
+    Filling pipelines, and their rounds, takes a time in pipelines at their own clocks, and
+    a payload in pipelines that share the rate.
     """
     (own_fill_s, common_fill_bit), (rounds_s, common_rounds_bit) = fill, rounds
     per_bit = 1.0 / rate_bit_per_s
@@ -255,7 +255,7 @@ def throttled_s(
     stage_common: Falling[Stages],
     power_limit_bit_per_s: Falling[Column | float] = np.inf,
 ) -> Column:
-    """How much longer a task takes because a power cap keeps stages from their clocks.
+    """Additional time of a task because a power cap keeps stages from their clocks.
 
     ``sum_j latency_j max(0, c_j / power limit - 1)`` of the stages at their own clocks, in s.
     """
@@ -289,11 +289,11 @@ def accelerator_s(
     """Time of one offload inside the accelerators if nothing slows its payload down, C1(g).
 
     ``C1 = max(t + F / r + min(q + Q / r, S / r), 8 g n / r)``, in s, with q as if payload came at
-    once, and S the payload that is streamed: of one core ``latency + (n - 1) I`` for n tasks.
+    once, and S the streamed payload: for one core ``latency + (n - 1) I`` for n tasks.
 
     References
     ----------
-    Altaf & Wood, ISCA 2017, eq. 2, where it is the host's time over A.
+    Altaf & Wood, ISCA 2017, eq. 2, which has the host's time over A.
     """
     at_once = own_rounds_s(
         stage_round_bit=stage_round_bit,
@@ -371,7 +371,7 @@ def offload_stream_bit_per_s(
     """Least payload rate of the pipelines at which k offloads deliver the throughput.
 
     The least r with ``T_oh + C(r) <= k * 8 g / R``, in bit/s: with ``s = k * 8 g / R - T_oh`` the
-    larger of ``8 g n / s`` and the lesser of what the two bounds of C take,
+    larger of ``8 g n / s`` and the lesser of the rates for the two bounds of C,
     ``max(F / (s - t - q - p g), (F + Q) / (s - t - q - p (g - Q / 8)))`` and
     ``max(F / (s - t - p g), (F + S) / (s - t))``.
     """
@@ -395,5 +395,5 @@ def offload_stream_bit_per_s(
 
 
 def _least_rate(bit: Column, time_s: Column) -> Column:
-    """Return the least rate at which a payload passes in a time; infinite where there is none."""
+    """Return the least rate at which a payload passes in a time, infinite for no time."""
     return np.where(time_s > 0, bit / time_s, np.where((time_s < 0) | (bit > 0), np.inf, 0.0))

@@ -1,10 +1,10 @@
-"""What the time and the rate of offloads are made of: LogCA with a fleet as the accelerator.
+"""Terms of the time and the rate of offloads: LogCA with a fleet as the accelerator.
 
 LogCA (Altaf & Wood, ISCA 2017, eqs 1, 2 and 8): one offload of g bytes takes
-``T1 = o + L(g) + C1(g)``, the host alone takes T0.  Behind a fleet C1 is the fleet's own time, so
-the acceleration A = T0 / C1 is derived rather than given.  LogCA has no link of its own: here an
+``T1 = o + L(g) + C1(g)``, the host by itself takes T0.  Behind a fleet C1 is the fleet's time, so
+the acceleration A = T0 / C1 is derived rather than given.  LogCA has no separate link: here an
 offload also passes the link and the memory, while the fleet computes or, stored and forwarded,
-before and after.  With k offloads in flight the interface delivers k * 8 g / T1; k = 1 is the
+before and after.  With k offloads in flight the interface delivers k * 8 g / T1.  k = 1 is the
 paper's unpipelined case.  T_oh is T1 outside the pipelines, r their rate, R the throughput.
 
 A stage whose clock is gated while it idles runs at its own clock, so a task is not stretched by
@@ -29,7 +29,7 @@ _NONE = (
     *("power_w", "dynamic_power_w", "leakage_power_w", "attachment_power_w"),
     *("overhead_s", "fleet_load", "fleet_wait_s", "link_load", "link_wait_s"),
 )
-"""What there is none of with the host alone."""
+"""Quantities that the host without accelerators does not have."""
 
 HOST_ALONE = Alone(
     columns={
@@ -47,7 +47,7 @@ HOST_ALONE = Alone(
 """Each core does one task after another, at its speed: it is a slot that waits for T0.  Streams of
 dependent tasks keep a core each.
 
-Cores busy, their power, waits for a core and the 99th percentile follow as those of offloads do.
+Cores busy, their power, waits for a core and the 99th percentile follow as for offloads.
 """
 
 
@@ -63,8 +63,8 @@ def overhead_s(
 ) -> Column:
     """Time the host spends on setting up one offload (LogCA's o).
 
-    ``o = cycles / f_host + seconds + share * sum``, in s, where only the sum of overhead and
-    latency is known; the share of it is at most 1.
+    ``o = cycles / f_host + seconds + share * sum``, in s, with the sum of overhead and
+    latency if only that is known.  Its share is at most 1.
 
     References
     ----------
@@ -87,10 +87,10 @@ def fixed_latency_s(
     round_trips_s: Rising[Column | float] = 0.0,
     interface_host_clock_hz: Falling[Column | float] = np.inf,
 ) -> Column:
-    """Time to cross the interface whatever the granularity (LogCA's L, eq. 2).
+    """Time to cross the interface for any granularity (LogCA's L, eq. 2).
 
-    ``L = cycles / f_host + seconds + (1 - share) * sum + round trips``, in s, where only the sum of
-    overhead and latency is known.
+    ``L = cycles / f_host + seconds + (1 - share) * sum + round trips``, in s, with the sum of
+    overhead and latency if only that is known.
 
     References
     ----------
@@ -109,7 +109,7 @@ def latency_s_per_byte(
     interface_latency_s_per_byte: Rising[Column],
     interface_host_clock_hz: Falling[Column | float] = np.inf,
 ) -> Column:
-    """Time per byte to cross the interface, 0 where latency is fixed (LogCA's L, eq. 8).
+    """Time per byte to cross the interface, 0 for fixed latency (LogCA's L, eq. 8).
 
     ``L_byte = cycles per byte / f_host + seconds per byte``, in s/B.
 
@@ -131,7 +131,7 @@ def transfer_s(
     storing_s_per_byte: Rising[Column],
     workload_granularity_byte: Rising[Column],
 ) -> Column:
-    """Time of one offload outside the pipelines: o + L + L_byte g, and what is stored first.
+    """Time of one offload outside the pipelines: o + L + L_byte g, and the time of storing.
 
     ``T_oh = o + L + (L_byte + s) g``, in s.
 
@@ -167,9 +167,9 @@ def host_time_s(
 def host_slots(
     *, workload_chained: Column | float = 0.0, workload_streams: Rising[Column | float] = np.inf
 ) -> Column:
-    """Host cores that the work can take at once where nothing is offloaded.
+    """Host cores that the work can take at once if nothing is offloaded.
 
-    n where the tasks of each of n streams wait for each other, else without a bound; a number.
+    n if the tasks of each of n streams wait for each other, else without a bound.  A number.
     """
     return np.where(np.not_equal(workload_chained, 0), workload_streams, np.inf)
 
@@ -182,7 +182,7 @@ def carried_demand_bit_per_s(
     host_time_s: Falling[Column],
     workload_granularity_byte: Column,
 ) -> Column:
-    """Payload rate of the host alone: what is demanded, as far as streams keep cores busy.
+    """Payload rate of the host without accelerators: the demand, up to the rate of its streams.
 
     ``min(demand, slots 8 g / T0)``, in bit/s.
 
@@ -214,7 +214,7 @@ def accelerated_limit_bit_per_s(
 
 @objective(source=LOGCA)
 def acceleration(*, host_time_s: Rising[Column], accelerator_s: Falling[Column]) -> Column:
-    """How many times faster the accelerators are than the host, A = T0 / C1.
+    """Ratio of the host's time to the accelerators' time, A = T0 / C1.
 
     ``A = T0 / C1``, a number.
 
@@ -234,9 +234,9 @@ def link_bit_per_s(
     pcie_payload_bit_per_s: Rising[Column | float] = np.inf,
     reread_ratio: Falling[Column | float] = 0.0,
 ) -> Column:
-    """Payload rate of the link in each direction, infinite where none is stated.
+    """Payload rate of the link in each direction, infinite if no rate is stated.
 
-    ``min(8 link, payload of PCI Express) / (1 + rho)``, in bit/s, where rho bytes are read again
+    ``min(8 link, payload of PCI Express) / (1 + rho)``, in bit/s, with rho bytes read again
     per byte of payload.
     """
     cycles = interface_link_byte_per_cycle * interface_host_clock_hz
@@ -248,7 +248,7 @@ def link_bit_per_s(
 def link_limit_bit_per_s(
     *, link_bit_per_s: Rising[Column], latency_s_per_byte: Falling[Column]
 ) -> Column:
-    """Payload rate of the link; latency per byte is itself a link of 1 / L.
+    """Payload rate of the link, with latency per byte as a link of 1 / L.
 
     ``min(link, 8 / L_byte)``, in bit/s.
 
@@ -269,8 +269,8 @@ def storing_s_per_byte(
 ) -> Column:
     """Time per byte to store an offload before it is computed, and its result before it returns.
 
-    ``2 * 8 / (link (1 + rho))`` where transfers are stored and forwarded, half of it inline, where
-    no result returns, 0 where they cut through, in s/B.  What is read again comes later.
+    ``2 * 8 / (link (1 + rho))`` if transfers are stored and forwarded, half of it inline, because
+    no result returns, 0 if they cut through, in s/B.  Bytes read again come later.
     """
     stored = np.equal(interface_transfer, TRANSFERS.index("store_and_forward"))
     crossings = 1.0 + returns(interface_attachment)
@@ -288,8 +288,8 @@ def passing_s_per_byte(
 ) -> Column:
     """Time per byte to pass the link and the memory while the fleet computes.
 
-    ``8 / min(link (1 + rho), memory)``, in s/B; where transfers are stored and forwarded, the
-    memory's alone.  What is read again comes later.
+    ``8 / min(link (1 + rho), memory)``, in s/B.  Only the memory's time if transfers are stored and
+    forwarded.  Bytes read again come later.
     """
     stored = np.equal(interface_transfer, TRANSFERS.index("store_and_forward"))
     link = np.where(stored, np.inf, link_bit_per_s * (1.0 + reread_ratio))

@@ -1,21 +1,21 @@
-"""PCI Express as the link of an interface: packets in both directions, and what they leave.
+"""PCI Express as the link of an interface: packets in both directions, and the payload rate.
 
 One offload of g bytes: the device reads g bytes of host memory and writes g bytes of results,
-which leave by the wire in its place where the attachment is inline.
-d descriptors of 16 B tell it where.  A batch of b offloads takes one doorbell (a write of 4 B by
-the host), one fetch of its descriptors, one write-back of as many bytes, one interrupt (a write of
-4 B) and one read of a 4 B head pointer by the host (the simple device of Neugebauer et al.).
+which leave by the wire instead if the attachment is inline.
+d descriptors of 16 B give the addresses.  A batch of b offloads takes one doorbell (a write of 4 B
+by the host), one fetch of its descriptors, one write-back of as many bytes, one interrupt (a write
+of 4 B) and one read of a 4 B head pointer by the host (the simple device of Neugebauer et al.).
 
-On the link a write of s bytes is ceil(s / P) packets of 24 B and their payload; a read is
+On the link a write of s bytes is ceil(s / P) packets of 24 B and their payload.  A read is
 ceil(s / Q) requests of 24 B in one direction, and ceil(s / C) completions of 20 B and their payload
-in the other, where P is the maximum payload, Q the maximum read request and C the least of P, Q and
+in the other, with the maximum payload P, the maximum read request Q, and C the least of P, Q and
 the size at which a host cuts completions.  24 B are 8 B of the link, 4 B and 12 B of header with
-64-bit addresses; a completion's header is 4 B shorter.  Offloads are aligned.
+64-bit addresses.  A completion's header is 4 B shorter.  Offloads are aligned.
 
 References
 ----------
 Neugebauer et al., "Understanding PCIe performance for end host networking", SIGCOMM 2018,
-section 3 and its model code; sizes: PCI Express base specification, revision 5.0.
+section 3 and its model code.  Sizes: PCI Express base specification, revision 5.0.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ COMPLETION_BYTE = 20.0
 """Framing and header of a completion with data."""
 
 DESCRIPTOR_BYTE, POINTER_BYTE = 16.0, 4.0
-"""A descriptor; a doorbell, an interrupt or a head pointer."""
+"""A descriptor, and a doorbell, an interrupt or a head pointer."""
 
 CONTROL_BYTE, SKIP_BYTE, SKIP_INTERVAL_BYTE = 8.0, 4.0, 1538.0
-"""An acknowledgement or update of flow control; clock compensation, and how often."""
+"""An acknowledgement or update of flow control, clock compensation, and its interval."""
 
 LEAST_PAYLOAD_BYTE = 128.0
 
@@ -72,14 +72,14 @@ def _packets_byte(size: Column, most: Column, header_byte: float) -> Column:
     simulated="packet_rate",
 )
 def pcie_packet_byte_per_s(*, interface_pcie: Column, interface_max_payload_byte: Column) -> Column:
-    """Bytes of packets that the link carries in each direction; infinite without PCI Express.
+    """Bytes of packets that the link carries in each direction, infinite without PCI Express.
 
     ``GT/s * lanes * code / 8 * (1 - 8 / ack - 8 / fc - 4 / 1538)``, in B/s, for generations 1 to 5
     and maximum payloads of 128 B to 4 KiB.
 
     References
     ----------
-    Neugebauer et al., SIGCOMM 2018; base specification 5.0, tables 2-46 to 2-48, 3-7 to 3-9.
+    Neugebauer et al., SIGCOMM 2018, and base specification 5.0, tables 2-46 to 2-48, 3-7 to 3-9.
     """
     link = np.asarray(interface_pcie).astype(np.int64)
     doubled = np.log2(np.asarray(interface_max_payload_byte) / LEAST_PAYLOAD_BYTE)
@@ -129,7 +129,7 @@ def pcie_to_host_byte(
 
     ``24 ceil(g / Q) + g + 24 ceil(g / P) + (24 ceil(16 d b / Q) + 16 d b + 24 ceil(16 d b / P) +
     28 + 24) / b``, in B: requests for the payload, the results, requests for descriptors, their
-    write-back, the interrupt, and the head pointer.  Without ``g + 24 ceil(g / P)`` where inline.
+    write-back, the interrupt, and the head pointer.  Inline has no ``g + 24 ceil(g / P)``.
 
     References
     ----------
@@ -176,13 +176,13 @@ def round_trips_s(
     """Time of the reads and writes of an offload that wait for each other across the link.
 
     ``(2 + min(d, 1)) round trip``, in s: the doorbell and the last write cross once each, the
-    payload is read, and before it the descriptor where there is one; inline, where there is no last
-    write, 1.5 in place of 2.  A write is taken to cross in half of the time of a read.  Measured
+    payload is read, and before it the descriptor, if there is one.  Inline has no last write, so
+    1.5 in place of 2.  A write is taken to cross in half of the time of a read.  Measured
     round trips hold the time of 64 B on the link, which the payload's passage counts again.
 
     References
     ----------
-    Neugebauer et al., SIGCOMM 2018, section 6.1, for the time of a read; the sum is ours.
+    Neugebauer et al., SIGCOMM 2018, section 6.1, for the time of a read.  The sum is ours.
     """
     back = returns(interface_attachment) / 2.0
     return (1.5 + back + np.minimum(interface_descriptors, 1.0)) * interface_round_trip_s
@@ -204,8 +204,8 @@ def pcie_cv2(
 ) -> Column:
     """Squared coefficient of variation of the bytes on PCI Express for one offload.
 
-    ``E b^2 / (E b)^2 - 1``, a number, of the direction that is the fuller on average; at most that
-    of the sizes, as headers and control are for all offloads.
+    ``E b^2 / (E b)^2 - 1``, a number, of the direction that is the fuller on average.  At most the
+    sizes' variation, as headers and control are for all offloads.
 
     References
     ----------

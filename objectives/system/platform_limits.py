@@ -1,4 +1,4 @@
-"""Performance, power and energy of a platform, and what each limit of it allows of a workload."""
+"""Performance, power and energy of a platform, and the limits of a workload on it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dse.objectives.system.sources import PLATFORMS
 def where(
     values: Values, *, above: float = -np.inf, least: float = -np.inf, finite: bool = False
 ) -> Column:
-    """Return the values, NaN where one is out of range and so no figure."""
+    """Return the values, NaN for values out of range."""
     values = np.asarray(values, dtype=np.float64)
     kept = (values > above) & (values >= least)
     return np.where(kept & np.isfinite(values) if finite else kept, values, np.nan)
@@ -75,19 +75,19 @@ def platform_usable_power_w(
     budget_power_cap_w: Rising[Values] = np.inf,
     budget_cap_divisor: Falling[Values] = 1.0,
 ) -> Column:
-    """Power cap of one platform above its constant power; infinite without any cap.
+    """Power cap of one platform above its constant power, infinite without any cap.
 
     ``(cap - P_const) / divisor``, in W.  The study's cap includes constant power, the paper's
-    does not.  It does not exist where constant power alone exceeds the cap.
+    does not.  It does not exist if constant power exceeds the cap.
 
     Parameters
     ----------
     budget_constant_power_w
-        Drawn whatever is executed.
+        Drawn by any workload.
     budget_power_cap_w
         Cap, constant power included.
     budget_cap_divisor
-        Divides what is usable.
+        Divisor of the usable power.
 
     References
     ----------
@@ -208,9 +208,9 @@ def platform_regime(
     budget_memory_j_per_byte: Values,
     platform_usable_power_w: Values,
 ) -> Column:
-    """What limits the workload: memory, the power cap or compute.
+    """Limit of the workload: memory, the power cap or compute.
 
-    The term of t that is the largest; the cap only where strictly so.
+    The term of t that is the largest, the cap only if strictly so.
 
     References
     ----------
@@ -322,7 +322,7 @@ def platform_power_limit_op_per_s(
 ) -> Column:
     """Operations per second that the power cap allows on all copies together.
 
-    ``N usable / (e_op + e_mem / I)``, in op/s; infinite without any cap.
+    ``N usable / (e_op + e_mem / I)``, in op/s, infinite without any cap.
 
     References
     ----------

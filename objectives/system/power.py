@@ -1,8 +1,8 @@
 """Power and energy of a chain of fleets, under a power cap.
 
 A stage of capacity c that streams a payload rate runs at the clock fraction rate / c and switches
-rate * p_dyn / c watts (Battle & Hempstead, section IV-C).  Where clocks are gated while pipelines
-idle that rate is the throughput R, whatever the clock; where they are not it is the rate r at
+rate * p_dyn / c watts (Battle & Hempstead, section IV-C).  If clocks are gated while pipelines
+idle, that rate is the throughput R, for any clock.  If not, it is the rate r at
 which the pipelines are clocked.  The power cap is the energy roofline's (Choi et al., IPDPS 2014,
 eqs 1 and 3) with a core task as the operation.  In the equations, m is the memory traffic per
 payload bit, e the switching energy per payload bit.
@@ -75,7 +75,7 @@ def total_power_w(
     attachment_power_w: Rising[Column | float] = 0.0,
     budget_constant_power_w: Rising[Column | float] = 0.0,
 ) -> Column:
-    """Power of fleet, buffers, busy host cores, memory traffic, attachment and what is always on.
+    """Power of fleet, buffers, busy host cores, memory traffic, attachment and constant power.
 
     ``P + P_host + P_mem + P_const + P_attachment``, in W.
     """
@@ -92,7 +92,7 @@ def energy_j_per_bit(
 ) -> Column:
     """Total energy per payload bit, also of the payload that stays on the host.
 
-    ``P_total q_b / R``, in J/bit, where the share q_b of all payload is offloaded.
+    ``P_total q_b / R``, in J/bit, with the share q_b of all payload that is offloaded.
 
     References
     ----------
@@ -108,14 +108,14 @@ def task_energy_j(
     stage_payload_bit: Rising[Stages],
     stage_filled: Rising[Stages],
 ) -> Column:
-    """Total energy of as much payload as a task of the first stage has, host included.
+    """Total energy for the payload of one task of the first stage, host included.
 
     ``P_total q_b / R payload_first filled_first``, in J: the mean of all payload, offloaded or
     not.
 
     References
     ----------
-    Battle & Hempstead, Tables I to III, of the cores alone.
+    Battle & Hempstead, Tables I to III, for the cores only.
     """
     return energy_j_per_bit * stage_payload_bit[0] * stage_filled[0]
 
@@ -133,7 +133,7 @@ def dynamic_power_w(
 
     References
     ----------
-    Battle & Hempstead, section IV-C, where R and r are one.
+    Battle & Hempstead, section IV-C, in which R and r are one.
     """
     return gated_power_w + clocked_power_w + own_power_w
 
@@ -229,7 +229,7 @@ def memory_energy_j_per_bit(
 
 @objective(source=BATTLE_HEMPSTEAD, over_stages="sum")
 def dynamic_energy_j_per_bit(*, stage_dynamic_energy_j_per_bit: Rising[Stages]) -> Column:
-    """Switching energy of all stages per payload bit; the clock does not change it.
+    """Switching energy of all stages per payload bit, the same for all clocks.
 
     ``e = sum_j p_dyn,j / c_j``, in J/bit.
 
@@ -280,8 +280,8 @@ def power_limit_bit_per_s(
     """Payload rate at which fleet, buffers and memory spend the whole power cap.
 
     ``max(0, cap - P_const - P_leak) / (e + m e_mem + 4 e_buffer)``, in bit/s: usable power is the
-    cap less everything constant (leakage and the platform's constant power); the host is outside
-    the cap.  Memory traffic is charged at the rate of the pipelines, which is cautious where they
+    cap less everything constant (leakage and the platform's constant power).  The host is outside
+    the cap.  Memory traffic is charged at the rate of the pipelines, which is cautious if they
     run ahead of the payload.
 
     References

@@ -1,9 +1,10 @@
-"""The rate that a chain of fleets reaches, the clock at which it does, and what limits both.
+"""The rate and the clock of a chain of fleets, and their limits.
 
-The reached rate is the least of what compute, link or memory, power cap, offload and dependence
-allow.  Clocks meet but do not exceed the demand (Battle & Hempstead, sections IV-C and V-C), or run
-as fast as allowed; a demand is never exceeded either way.  In the equations, R is the throughput, r
-the rate of the pipelines, c a capacity, j a stage, m the memory traffic per payload bit.
+The reached rate is the least of the limits of compute, link or memory, power cap, offload and
+dependence.  Clocks meet but do not exceed the demand (Battle & Hempstead, sections IV-C and V-C),
+or run as fast as allowed.  A demand is never exceeded either way.  In the equations, R is the
+throughput, r the rate of the pipelines, c a capacity, j a stage, m the memory traffic per payload
+bit.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dse.objectives.system.sources import BATTLE_HEMPSTEAD, ENERGY_ROOFLINE
 def throughput_bit_per_s(
     *, rate_limit_bit_per_s: Rising[Column], demand_bit_per_s: Rising[Column | float] = np.inf
 ) -> Column:
-    """Payload rate reached: what the design can carry, and no more than is demanded of it.
+    """Payload rate reached: the rate that the design can carry, up to the demand.
 
     ``R = min(rate limit, demand)``, in bit/s, without the sizes that stay on the host.
 
@@ -76,7 +77,7 @@ def bound(
 ) -> Column:
     """Limit that is reached first when the rate rises (memory counts as link).
 
-    The position of the least limit; of equal limits, the first.
+    The position of the least limit, or of the first of equal limits.
 
     References
     ----------
@@ -104,7 +105,7 @@ def clock_hz(
 ) -> Column:
     """Fastest clock of any instance, after scaling.
 
-    ``max_j f_j min(1, a_j / c_j)``, in Hz, where a_j is r for a stage at the one rate, else a.
+    ``max_j f_j min(1, a_j / c_j)``, in Hz, with a_j = r for a stage at the one rate, else a.
 
     References
     ----------
@@ -138,7 +139,7 @@ def clock_fraction(
 def _fastest(
     tops: Stages, capacities: Stages, commons: Stages, stream: Column, clocked: Column
 ) -> Column:
-    """Return the largest of what stages have at their top clocks, scaled down to a rate."""
+    """Return the largest value of stages, given at their top clocks and scaled down to a rate."""
 
     def scaled(top: Column, capacity: Column, common: Column) -> Column:
         rate = np.where(common > 0, stream, clocked)
@@ -157,9 +158,9 @@ def clocked_rate_bit_per_s(
     clocks_common: Column,
     power_limit_bit_per_s: Rising[Column | float] = np.inf,
 ) -> Column:
-    """Payload rate for which no stage is clocked higher than needed; infinite: at the top clock.
+    """Payload rate for which no stage is clocked higher than needed, infinite at the top clock.
 
-    ``a = r`` where all stages share one rate, else the rate that the power cap allows, in bit/s.
+    ``a = r`` if all stages share one rate, else the rate that the power cap allows, in bit/s.
     """
     return np.where(np.greater(clocks_common, 0), stream_rate_bit_per_s, power_limit_bit_per_s)
 
@@ -168,7 +169,7 @@ def clocked_rate_bit_per_s(
 def utilisation(
     *, throughput_bit_per_s: Rising[Column], capacity_bit_per_s: Falling[Column]
 ) -> Column:
-    """Throughput as a share of what the slowest stage could carry, at the clock allowed.
+    """Throughput as a share of the slowest stage's capacity at the allowed clock.
 
     ``R / c``, a share.
     """
@@ -187,8 +188,8 @@ def rate_limit_bit_per_s(
 ) -> Column:
     """Least of all limits at the top clock: the most that this design can carry.
 
-    ``min(c, power, link, memory, offload limit, mixed limit)``, in bit/s.  What dependent tasks
-    allow is part of the capacity; `bound` tells the two apart.
+    ``min(c, power, link, memory, offload limit, mixed limit)``, in bit/s.  The limit of dependent
+    tasks is part of the capacity.  `bound` distinguishes the two.
 
     References
     ----------
@@ -223,8 +224,8 @@ def dependence_limit_bit_per_s(
 ) -> Column:
     """Payload rate when each stream has one task in flight (a chained mode such as CBC).
 
-    The least over the stages of streams * payload / latency, in bit/s: the capacity; infinite
-    where that costs nothing.
+    The least over the stages of streams * payload / latency, in bit/s: the capacity, infinite
+    if dependence costs nothing.
     """
     return np.where(capacity_bit_per_s < peak_bit_per_s, capacity_bit_per_s, np.inf)
 
@@ -250,9 +251,9 @@ def stream_limit_bit_per_s(
 def clocks_meet(
     *, stage_common: Rising[Stages], demand_bit_per_s: Column | float = np.inf
 ) -> Column:
-    """Whether the clock of a stage follows the demand, as slow as that allows.
+    """Whether the clock of a stage follows the demand, as slowly as that allows.
 
-    Yes where a stage is at the one rate and there is a demand.
+    Yes if a stage is at the one rate and there is a demand.
 
     References
     ----------
@@ -264,9 +265,9 @@ def clocks_meet(
 
 @objective(source=BATTLE_HEMPSTEAD, labels=("no", "yes"), over_stages="least")
 def clocks_common(*, stage_common: Rising[Stages]) -> Column:
-    """Whether all stages stream at one rate; otherwise some run at their own clocks.
+    """Whether all stages stream at one rate, or some run at their own clocks.
 
-    Yes where all stages are at the one rate.
+    Yes if all stages are at the one rate.
 
     References
     ----------
@@ -282,7 +283,7 @@ def met_rate_bit_per_s(
     clocks_meet: Falling[Column],
     offload_stream_bit_per_s: Rising[Column | float] = 0.0,
 ) -> Column:
-    """Least payload rate of pipelines that meet the demand; infinite where clocks do not follow it.
+    """Least payload rate of pipelines that meet the demand, infinite if clocks do not follow it.
 
     ``max(R, offload stream)``, in bit/s: it carries the demand, also through offloads that have to
     finish in time.
@@ -306,8 +307,8 @@ def stream_rate_bit_per_s(
 ) -> Column:
     """Payload rate at which the pipelines stream.
 
-    ``r = min(r_max, met rate)``, in bit/s: what meets the demand, or as fast as allowed; where each
-    stage has its own clock, as the slowest stage.
+    ``r = min(r_max, met rate)``, in bit/s: the rate that meets the demand, or as fast as allowed.
+    If each stage has its own clock, the slowest stage's rate.
 
     References
     ----------

@@ -1,7 +1,7 @@
-"""What every design of a system has to meet, as its study says, and what holds of any (guards).
+"""Requirements of every design of a system by its study, and rules for any design (guards).
 
-A requirement returns by how much a bound is missed, relative to it; at most 0 where it is met.  A
-guard returns by how much its terms differ, relative to them: where they do, a model is broken.
+A requirement returns the relative excess over a bound, at most 0 if it is met.  A
+guard returns the relative difference of its terms: if they differ, a model is broken.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def has_instances(*, stage_instances: Falling[Stages]) -> Column:
     relaxed_by_more=("interface_host_cores", "workload_granularity_byte"),
 )
 def fits_host(*, host_cores: Rising[Column], interface_host_cores: Falling[Column]) -> Column:
-    """Return by what share the busy host cores exceed those that the host has."""
+    """Return the relative excess of busy host cores over the cores of the host."""
     return host_cores / interface_host_cores - 1.0
 
 
@@ -64,7 +64,7 @@ def fits_host(*, host_cores: Rising[Column], interface_host_cores: Falling[Colum
 def fits_in_flight(
     *, interface_in_flight: Rising[Column], interface_max_in_flight: Falling[Column]
 ) -> Column:
-    """Return by what share the offloads in flight exceed what the interface holds."""
+    """Return the relative excess of offloads in flight over the interface's capacity."""
     return interface_in_flight / interface_max_in_flight - 1.0
 
 
@@ -76,7 +76,7 @@ def fits_in_flight(
     relaxed_by_more=("interface_in_flight",),
 )
 def fills_batch(*, interface_batch: Rising[Column], interface_in_flight: Falling[Column]) -> Column:
-    """Return by what share a batch exceeds the offloads in flight, which would never fill it."""
+    """Return the relative excess of a batch over the offloads in flight, which never fill it."""
     return interface_batch / interface_in_flight - 1.0
 
 
@@ -158,7 +158,7 @@ def lines_end(
     offload_arrival_cv2: Rising[Column],
     workload_size_cv2: Rising[Column | float] = 0.0,
 ) -> Column:
-    """Return by what share of the time the busiest station is short; -1 where nothing varies."""
+    """Return the share of time that the busiest station lacks, -1 without any variation."""
     return np.where(offload_arrival_cv2 + workload_size_cv2 > 0, busiest_load - 1.0, -1.0)
 
 
@@ -168,7 +168,7 @@ def _apart(one: Column, other: Column) -> Column:
 
 
 def _exceeds(value: Column, bound: Column) -> Column:
-    """Return by what share a value exceeds a bound, 0 where it does not: both may be 0 or inf."""
+    """Return the relative excess of a value over a bound, at least 0: both may be 0 or inf."""
     return np.where(value <= bound, 0.0, value / bound - 1.0)
 
 
@@ -179,7 +179,7 @@ def offloads_within_tasks(
     workload_granularity_byte: Column,
     stage_start_task_per_s: Stages,
 ) -> Column:
-    """Return by what share ``R / 8 g`` exceeds the tasks that the slowest stage starts."""
+    """Return the relative excess of ``R / 8 g`` over the tasks that the slowest stage starts."""
     offloads = throughput_bit_per_s / (BIT_PER_BYTE * workload_granularity_byte)
     return _exceeds(offloads, least(stage_start_task_per_s))
 
@@ -188,7 +188,7 @@ def offloads_within_tasks(
 def speedup_within_bounds(
     *, speedup: Column, acceleration: Column, host_time_s: Column, transfer_s: Column
 ) -> Column:
-    """Return by what share speedup exceeds A, or T0 / (o + L).
+    """Return the relative excess of speedup over A, or T0 / (o + L).
 
     References
     ----------
@@ -262,7 +262,7 @@ def power_stays_under_the_cap(
     budget_constant_power_w: Column | float = 0.0,
     memory_power_w: Column | float = 0.0,
 ) -> Column:
-    """Return by what share fleet, memory and constant power exceed the power cap."""
+    """Return the relative excess of fleet, memory and constant power over the power cap."""
     drawn = power_w + memory_power_w + budget_constant_power_w
     return _exceeds(drawn, budget_power_cap_w)
 
@@ -278,7 +278,7 @@ def throughput_within_limits(
     offload_limit_bit_per_s: Column | float = np.inf,
     dependence_limit_bit_per_s: Column | float = np.inf,
 ) -> Column:
-    """Return by what share the throughput exceeds the tightest limit that it names."""
+    """Return the relative excess of the throughput over the tightest limit that it names."""
     others = (link_limit_bit_per_s, memory_limit_bit_per_s, offload_limit_bit_per_s)
     named = (peak_bit_per_s, power_limit_bit_per_s, *others, dependence_limit_bit_per_s)
     return _exceeds(throughput_bit_per_s, least(cast(Stages, named)))
@@ -295,9 +295,9 @@ def offload_within_limits(
     memory_limit_bit_per_s: Column | float = np.inf,
     reread_ratio: Column | float = 0.0,
 ) -> Column:
-    """Return by what share 8 g / T1 exceeds the tightest limit that one offload meets."""
+    """Return the relative excess of 8 g / T1 over the tightest limit for one offload."""
     rate = BIT_PER_BYTE * workload_granularity_byte / offload_latency_s
-    link = link_limit_bit_per_s * (1.0 + reread_ratio)  # what is read again comes later
+    link = link_limit_bit_per_s * (1.0 + reread_ratio)  # bytes read again come later
     limits = (capacity_bit_per_s, power_limit_bit_per_s, link, memory_limit_bit_per_s)
     return _exceeds(rate, least(cast(Stages, limits)))
 
@@ -320,11 +320,11 @@ def offload_within_one_core(
     power_limit_bit_per_s: Column | float = np.inf,
     accelerated_limit_bit_per_s: Column | float = np.inf,
 ) -> Column:
-    """Return by what share T1 exceeds that of its tasks one after another.
+    """Return the relative excess of T1 over the time of its tasks one after another.
 
     ``T_oh + n (p g + sum_j ((8 g + e_j) / p_j + 1) max(latency_j, I_j) max(1, c_j / r_j))`` with
-    the rate r_j at which stage j runs, its payload p_j per task and its end e_j of a message; of a
-    whole accelerator, which has no stages, T0 / A is in place of the sum.
+    the rate r_j at which stage j runs, its payload p_j per task and its end e_j of a message.  For
+    a whole accelerator, which has no stages, T0 / A is in place of the sum.
     """
     payload = BIT_PER_BYTE * workload_granularity_byte
     work = passing_s_per_byte * workload_granularity_byte + payload / accelerated_limit_bit_per_s
@@ -347,7 +347,7 @@ def offload_within_one_core(
 def stations_within_time(
     *, fleet_load: Column, link_load: Column, slot_load: Column, host_load: Column
 ) -> Column:
-    """Return by what share the busiest station exceeds its servers (Little's law)."""
+    """Return the relative excess of the busiest station over its servers (Little's law)."""
     return largest((fleet_load, link_load, slot_load, host_load)) - 1.0
 
 
@@ -355,6 +355,6 @@ def stations_within_time(
 def waiting_cores_within_slots(
     *, offload_cores: Column, slots: Column, interface_wait: Column
 ) -> Column:
-    """Return by what share the busy cores that wait (sync) exceed their slots (Little's law)."""
+    """Return the relative excess of busy cores that wait (sync) over slots (Little's law)."""
     waiting = np.equal(interface_wait, WAIT_MODES.index("sync"))
     return np.where(waiting, offload_cores / slots, 0.0) - 1.0

@@ -1,14 +1,14 @@
-"""What offloads wait when they do not arrive steadily, and what that does to their time.
+"""Waits of offloads without steady arrivals, and their effect on times.
 
 The wait of the pipeline is the largest of its stations': a lower bound for exact
-waits of stations, close where one station is the bottleneck, and never above their sum.  In the
+waits of stations, close if one station is the bottleneck, and never above their sum.  In the
 equations, lambda are the offloads per second, g the granularity in bytes, R the throughput, r the
 payload rate of the pipelines, n the streams of dependent tasks that share them, m the slots, H the
-host cores, T1 the time of an offload alone, c_a2 the squared coefficient of variation of the gaps
-between arrivals, c_s2 that of a station's service, 0 unless sizes vary (`mixes`).  Where neither
-varies, offloads below every limit wait nothing.
+host cores, T1 the time of an offload by itself, c_a2 the squared coefficient of variation of the
+gaps between arrivals, c_s2 the same for a station's service, 0 unless sizes vary (`mixes`).
+If neither varies, offloads below every limit do not wait.
 
-How far simulations differ is in docs/simulation.md.
+The differences from simulations are in docs/simulation.md.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def arrival_rate_hz(
 def slots(
     *, interface_in_flight: Rising[Column], free_host_cores: Rising[Column], interface_wait: Column
 ) -> Column:
-    """Offloads that can be under way at once: no more than host cores where these wait (sync).
+    """Offloads that can be under way at once, at most the host cores if these wait (sync).
 
     ``m = min(k, H)`` for sync, else k, a number.
     """
@@ -110,7 +110,7 @@ def stored_load(
 ) -> Column:
     """Share of time for which each direction of a link that stores offloads of a mix is busy.
 
-    ``R / link``, a share; 0 where transfers cut through.
+    ``R / link``, a share, 0 if transfers cut through.
     """
     stored = np.equal(interface_transfer, TRANSFERS.index("store_and_forward"))
     stored = stored & np.greater(workload_size_cv2, 0)
@@ -130,7 +130,7 @@ def slot_load(
 ) -> Column:
     """Share of the slots that are taken.
 
-    ``lambda (T1 + W_v) / m``, a share; W_v is 0 for offloads of one size.
+    ``lambda (T1 + W_v) / m``, a share, with W_v = 0 for offloads of one size.
     """
     held = offload_latency_s + size_wait_s
     taken = np.where(np.greater(arrival_rate_hz, 0), arrival_rate_hz * held, 0.0)
@@ -141,7 +141,7 @@ def slot_load(
 def host_load(
     *, offload_cores: Rising[Column], free_host_cores: Falling[Column], interface_wait: Column
 ) -> Column:
-    """Share of the host cores that are busy; 0 for those that wait (sync), which are slots.
+    """Share of the host cores that are busy, 0 for cores that wait (sync), which are slots.
 
     ``lambda b / H``, a share.
     """
@@ -165,7 +165,7 @@ def busiest_load(
 
 
 def load_of(rate: Column, most: Column | float) -> Column:
-    """Return a rate over the most that there can be, 0 where nothing arrives."""
+    """Return a rate over its maximum, 0 without arrivals."""
     return np.where(np.greater(rate, 0), rate / most, 0.0)
 
 
@@ -175,7 +175,7 @@ def demand_bit_per_s(
     workload_rate_bit_per_s: Rising[Column],
     workload_payload_offloaded: Rising[Column | float] = 1.0,
 ) -> Column:
-    """Payload rate demanded of the accelerators: what the policy offloads of the whole demand.
+    """Payload rate demanded of the accelerators: the part of the demand that the policy offloads.
 
     ``q_b demand``, in bit/s.
     """
@@ -281,8 +281,8 @@ def fleet_wait_s(
 ) -> Column:
     """Mean wait for the fleet, were it the only station.
 
-    That for one of n servers with ``S = 8 g n / r``, in s: independent tasks are all in one line,
-    n = 1; n streams of dependent tasks share the pipelines.
+    The wait for one of n servers with ``S = 8 g n / r``, in s: independent tasks are all in one
+    line, n = 1.  n streams of dependent tasks share the pipelines.
 
     References
     ----------
@@ -345,8 +345,8 @@ def slot_wait_s(
 ) -> Column:
     """Mean wait for a slot, were that the only station.
 
-    That for one of m servers with ``S = T1 + W_v`` and ``c_s2 = (spread / S)^2``, in s, where W_v
-    is 0 for one size.  J takes the c_s2 of the sizes, which is larger: with T1's own a longer T1
+    The wait for one of m servers with ``S = T1 + W_v`` and ``c_s2 = (spread / S)^2``, in s, with
+    W_v = 0 for one size.  J takes the c_s2 of the sizes, which is larger: with T1's own a longer T1
     could wait less.
 
     References
@@ -372,9 +372,9 @@ def host_wait_s(
     free_host_cores: Falling[Column],
     offload_arrival_cv2: Rising[Column],
 ) -> Column:
-    """Mean wait for a host core, were that the only station; 0 for cores that are slots (sync).
+    """Mean wait for a host core, were that the only station, 0 for cores that are slots (sync).
 
-    That for one of H servers with ``S = host load H / lambda``, in s.
+    The wait for one of H servers with ``S = host load H / lambda``, in s.
 
     References
     ----------
@@ -397,7 +397,7 @@ def wait_s(
     slot_wait_s: Rising[Column],
     host_wait_s: Rising[Column],
 ) -> Column:
-    """Mean time that an offload waits for others, infinite where a station is overloaded.
+    """Mean time that an offload waits for others, infinite if a station is overloaded.
 
     ``W = max(fleet, link, slots, host)``, in s.
 
@@ -420,13 +420,13 @@ def taken_slots(
     link_load: Rising[Column],
     slots: Rising[Column],
 ) -> Column:
-    """Offloads under way at once: how many slots are taken on average.
+    """Offloads under way at once: the average number of taken slots.
 
     ``N = A + x (1 - exp(-(m - A) rho^((m + 1) / (m - 1)) / x))``, a number, with ``A = lambda T1``
-    for those that nobody keeps waiting, and ``x = lambda W_S`` of the longer wait and the higher
-    load of fleet and link: how many would wait there if there were slots without end.  Such a line
-    is there for rho of the time, and exponential then; it finds room for m - A.  The rest of the
-    exponent is fitted to simulations.  N is at most m where A is.
+    for offloads that do not wait, and ``x = lambda W_S`` of the longer wait and the higher
+    load of fleet and link: the number that would wait there with unlimited slots.  Such a line
+    is there for rho of the time, and exponential then.  It finds room for m - A.  The rest of the
+    exponent is fitted to simulations.  N is at most m if A is.
 
     References
     ----------
@@ -468,9 +468,9 @@ def offload_latency_p99_s(
 ) -> Column:
     """Time from arrival to end that one in a hundred offloads exceeds.
 
-    ``T1 + ln(100 eta W) / eta``, in s, with the decay rate eta.  Of a mix of sizes the least t with
-    ``sum_i p_i P(T_i + wait > t) <= 0.01``, where ``T_i = T1 + s max(z_i, 0)`` with the spread s of
-    T1: no less than the time of size i alone.
+    ``T1 + ln(100 eta W) / eta``, in s, with the decay rate eta.  For a mix of sizes the least t
+    with ``sum_i p_i P(T_i + wait > t) <= 0.01`` and ``T_i = T1 + s max(z_i, 0)`` with the spread s
+    of T1: no less than the time of size i by itself.
 
     References
     ----------

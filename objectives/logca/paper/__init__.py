@@ -1,4 +1,4 @@
-"""The papers on LogCA: their claims and figures, held against the model.
+"""The papers on LogCA: their claims, compared with the model, and their figures.
 
 May import `dse.contract`, the models and the catalogue.
 """

@@ -1,6 +1,6 @@
-"""What Altaf and Wood claim of LogCA, each beside our model: `claims.csv`.
+"""Claims of Altaf and Wood on LogCA, compared with our model: `claims.csv`.
 
-ISCA 2017; CAL is the letter of 2014.
+ISCA 2017, with CAL for the letter of 2014.
 """
 
 from __future__ import annotations

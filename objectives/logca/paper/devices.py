@@ -1,8 +1,8 @@
-"""Kernels on the devices of Table 5: granularities, speedups, what bounds them, and implications.
+"""Kernels on the devices of Table 5: granularities, speedups, their bounds, and implications.
 
 Sections 1, 2 and 5.1 to 5.4, equation 13, Table 4, figures 7 to 9.  Granularities are in bytes.
 Functions of `printed` read cells within their rounding.  ``discrete_gpu_per_offload`` is
-the discrete GPU with its latency read per offload, where section 4 has it per byte.
+the discrete GPU with its latency read per offload instead of per byte as in section 4.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def logca(device: str, benchmark: str) -> LogCA:
     Raises
     ------
     ValueError
-        The table has no such row: its keys are those of `rows`.
+        The table has no such row.  Its keys are the keys of `rows`.
     """
     try:
         row = rows[device, benchmark]
@@ -49,7 +49,7 @@ def logca(device: str, benchmark: str) -> LogCA:
 rows = MappingProxyType(
     {(row["device"], row["benchmark"]): row for row in read_catalogue("logca_table5.csv")}
 )
-"""The printed cells by device and benchmark; among them ``host_ghz``, the host's clock."""
+"""The printed cells by device and benchmark, among them ``host_ghz``, the host's clock."""
 
 
 functions = ClaimFunctions()
@@ -83,7 +83,7 @@ def _cell(printed: PrintedNumbers, device: str, benchmark: str, column: str) -> 
 def device_with(
     printed: PrintedNumbers, device: str, benchmark: str, exponent: float | None = None
 ) -> LogCA:
-    """Return a row of Table 5 as read within its rounding, with another exponent where given."""
+    """Return a row of Table 5 as read within its rounding, with another exponent if given."""
     name = device.removesuffix(_PER_OFFLOAD)
     cells: dict[str, Any] = {
         field: _cell(printed, name, benchmark, column) for field, column in _CELLS.items()
@@ -110,7 +110,7 @@ def _size(granularity: float) -> float | str:
 def granularity_exists(
     printed: PrintedNumbers, which: str, device: str, benchmark: str, exponent: float | None = None
 ) -> bool:
-    """Return whether there is such a granularity."""
+    """Return whether a device has such a granularity."""
     return granularity(printed, which, device, benchmark, exponent) != DOES_NOT_EXIST
 
 
@@ -124,7 +124,7 @@ def half_acceleration_up_to(
 
 @functions
 def granularities_exist(printed: PrintedNumbers, which: str, benchmark: str, *devices: str) -> str:
-    """Return on which of some devices there is such a granularity."""
+    """Return the devices, of some, with such a granularity."""
     return on_all({name: granularity_exists(printed, which, name, benchmark) for name in devices})
 
 
@@ -136,7 +136,7 @@ def _even(printed: PrintedNumbers, device: str) -> float:
 
 @functions
 def aes_breaks_even_before(printed: PrintedNumbers, device: str, *earlier: str) -> bool:
-    """Return whether each of some devices breaks even earlier than one does."""
+    """Return whether some devices all break even earlier than another one."""
     return max(_even(printed, name) for name in earlier) < _even(printed, device)
 
 
@@ -164,13 +164,13 @@ def intensity(printed: PrintedNumbers, device: str, benchmark: str) -> float:
 
 @functions
 def what_bounds(printed: PrintedNumbers, device: str, benchmark: str) -> str:
-    """Return what bounds large offloads."""
+    """Return the bound of large offloads."""
     return str(device_with(printed, device, benchmark).bound())
 
 
 @functions
 def compute_bound_on(printed: PrintedNumbers, benchmark: str, *devices: str) -> str:
-    """Return on which of some devices a kernel is compute-bound."""
+    """Return the devices, of some, on which a kernel is compute-bound."""
     return on_all({name: what_bounds(printed, name, benchmark)[0] == "c" for name in devices})
 
 
@@ -251,7 +251,7 @@ def search_falls_again(printed: PrintedNumbers, device: str) -> bool:
 
 @functions
 def ideal_reaches_acceleration_at_half() -> str:
-    """Compare g_A/2 with g for speedup A and infinite acceleration, where the former exists."""
+    """Compare g_A/2, if it exists, with g for speedup A and infinite acceleration."""
     found = {}
     for device, benchmark in rows:
         model = logca(device, benchmark)
@@ -276,7 +276,7 @@ def implication(number: float, latency: str) -> str:
 
 @functions
 def break_even_is_independent(least_acceleration: float, share: float) -> bool:
-    """Return whether acceleration moves g_1 by a share at most, where it is no less than some.
+    """Return whether acceleration moves g_1 by a share at most, if it is no less than a limit.
 
     Against an infinite acceleration, on the devices of Table 5 with a fixed latency.
     """

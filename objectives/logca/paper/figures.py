@@ -54,13 +54,13 @@ _REGIONS = (
 drawn = PaperFigures("logca", "Altaf and Wood, LogCA, ISCA 2017")
 
 SIZES = np.geomspace(2.0**4, 2.0**25, 169)
-"""Granularities of the figures, in bytes: 16 B to 32 MiB (section 4), 8 per doubling."""
+"""Granularities of the plots, in bytes: 16 B to 32 MiB (section 4), 8 per doubling."""
 
 SHADED = ("oC", "oCA", "A", "LoC", "LoCA", "CA", "LCA", "LC")
-"""Regions, each with one of `SHADES` in all figures."""
+"""Regions, each with one of `SHADES` in all plots."""
 
 LEAST = 0.01
-"""Where curves end below."""
+"""Lower end of curves."""
 
 
 def _panels(sheet: Sheet, titles: Iterable[str]) -> list[Axes]:
@@ -70,7 +70,7 @@ def _panels(sheet: Sheet, titles: Iterable[str]) -> list[Axes]:
 def _curve(
     axes: Axes, label: str, y: NDArray[np.float64], *, floor: float = LEAST, look: str = "-"
 ) -> None:
-    """Draw a curve over `SIZES` without what lies below `floor`."""
+    """Draw a curve over `SIZES` without its part below `floor`."""
     axes.plot(SIZES[y >= floor], y[y >= floor], look, label=label)
 
 
@@ -80,7 +80,7 @@ def _level(axes: Axes, label: str, y: float) -> None:
 
 
 def _milestones(axes: Axes, device: LogCA, suffix: str = "") -> None:
-    """Mark g_1 and g_A/2, where they exist and are drawn."""
+    """Mark g_1 and g_A/2, if they exist and are in range."""
     for label, place in (("$g_1$", device.break_even()), ("$g_{A/2}$", device.half_acceleration())):
         if SIZES[0] <= place <= SIZES[-1]:
             axes.axvline(float(place), color="0.3", linewidth=1)

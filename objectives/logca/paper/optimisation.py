@@ -1,7 +1,7 @@
 """Optimisation regions from 16 B to 32 MB: sections 3.2 and 5.4, figures 5, 6, 10 and 11.
 
 The letters of a region name the parameters whose tenfold improvement pays there: L, o, C, A.
-The figures are drawn at powers of two; our cut-offs are the exact ones.
+The paper draws them at powers of two.  Our cut-offs are the exact ones.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _samples_with(printed: PrintedNumbers, device: str, benchmark: str, letter: 
 
 @functions
 def region(printed: PrintedNumbers, device: str, benchmark: str, letters: str) -> str:
-    """Return where a region lies."""
+    """Return the range of a region."""
     found = zip(SAMPLES, _labels(printed, device, benchmark), strict=True)
     inside = [int(g) for g, label in found if label == letters]
     # A region ends at the sample at which the next one starts, or at the last sample.
@@ -49,7 +49,7 @@ def number_of_regions(printed: PrintedNumbers, device: str, benchmark: str) -> f
 
 @functions
 def never_pays(printed: PrintedNumbers, letter: str, benchmark: str, *devices: str) -> str:
-    """Return on which of some devices improving a parameter pays nowhere."""
+    """Return the devices, of some, on which improving a parameter never pays."""
     return on_all({name: not _samples_with(printed, name, benchmark, letter) for name in devices})
 
 
@@ -88,7 +88,7 @@ def cutoff(
 
 @functions
 def cutoff_falls(printed: PrintedNumbers, parameter: str, end: str) -> bool:
-    """Return whether an end of where a parameter pays is lower on each next SPARC device."""
+    """Return whether an end of a parameter's range is lower on each next SPARC device."""
     devices = (device_with(printed, name, "aes") for name in SPARC)
     ends = [cutoffs(device)[parameter][0][_ENDS[end]] for device in devices]
     return all(later < earlier for earlier, later in pairwise(ends))

@@ -1,4 +1,4 @@
-"""The paper on the energy roofline: its claims and figures, held against the model.
+"""The paper on the energy roofline: its claims, compared with the model, and its figures.
 
 May import `dse.contract`, the models and the catalogue.
 """

@@ -1,4 +1,4 @@
-"""What Choi et al. claim in the text of IPDPS 2014, beside our energy roofline: `claims.csv`."""
+"""Claims of Choi et al. in IPDPS 2014, compared with our energy roofline: `claims.csv`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FITTED = (
     *("pi1_w", "delta_pi_w"),
 )
 _PLOTTED = 2.0 ** np.arange(-3.0, 10.0)
-"""Intensities of the figures, in flop/B."""
+"""Plotted intensities, in flop/B."""
 
 
 def platform_within(printed: PrintedNumbers, name: str) -> EnergyRoofline:
@@ -141,7 +141,7 @@ def platforms_below_idle(printed: PrintedNumbers) -> str:
 
 
 def _energies(printed: PrintedNumbers, column: str) -> dict[str, float]:
-    """Return the cells of a column of energies, where they are printed."""
+    """Return the printed cells of a column of energies."""
     cells = {name: row[column] for name, row in _ROWS.items() if row[column]}
     return {
         name: printed.read(f"{name} {column}", cell, cells.values()) for name, cell in cells.items()
@@ -150,7 +150,7 @@ def _energies(printed: PrintedNumbers, column: str) -> dict[str, float]:
 
 @functions
 def level_costs(printed: PrintedNumbers, above: str, below: str, factor: float) -> str:
-    """Return where one column of energies is some times another, of platforms with both.
+    """Return the platforms on which one energy is at least a multiple of another.
 
     Random accesses are printed in nJ, all others in pJ.
     """
@@ -169,7 +169,7 @@ def random_access_elsewhere_over(printed: PrintedNumbers, platform: str) -> floa
 
 @functions
 def widest_range_of_power(printed: PrintedNumbers) -> float:
-    """Return most over least power at the plotted intensities, of the platform where it is most."""
+    """Return the largest ratio over platforms of most to least power at the plotted intensities."""
     shares = [np.min(of.power(_PLOTTED) / of.peak_power) for of in _all(printed).values()]
     return float(1 / min(shares))
 
@@ -190,7 +190,7 @@ def constant_power_and_efficiency(printed: PrintedNumbers) -> float:
 
 @functions
 def capped_more_widely(printed: PrintedNumbers, hybrids: str, others: str) -> bool:
-    """Return whether the cap limits each of some platforms over more octaves than any other."""
+    """Return whether the cap limits some platforms all over more octaves than any other."""
 
     def octaves(name: str) -> float:
         regimes = platform_within(printed, name).regime(np.geomspace(1 / 8, 512, 121))
@@ -201,7 +201,7 @@ def capped_more_widely(printed: PrintedNumbers, hybrids: str, others: str) -> bo
 
 @functions
 def power_falls_by_less_than_cap(printed: PrintedNumbers) -> str:
-    """Return where a cap divided by 2, 4, 8 divides most power by less than that."""
+    """Return the platforms on which a cap divided by 2, 4, 8 divides most power by less."""
     return on_all(
         {
             name: all(float(of.peak_power / of.capped(k).peak_power) < k for k in (2, 4, 8))
@@ -212,7 +212,7 @@ def power_falls_by_less_than_cap(printed: PrintedNumbers) -> str:
 
 @functions
 def equation_7_holds(printed: PrintedNumbers) -> str:
-    """Return where (7) with (5) and (6) as printed is energy over time at all intensities."""
+    """Return the platforms on which (7) with the printed (5) and (6) is energy over time."""
     found, intensity = {}, _PLOTTED
     for name, of in _all(printed).items():
         balance = of.time_balance
@@ -235,7 +235,7 @@ def _both(printed: PrintedNumbers) -> tuple[EnergyRoofline, EnergyRoofline]:
 def boards_over_titan(
     printed: PrintedNumbers, count: float, intensity: float, divisor: float = 1.0
 ) -> float:
-    """Return performance of some Arndale GPUs over that of one Titan, its cap divided."""
+    """Return the ratio of some Arndale GPUs' performance to one Titan's with a divided cap."""
     titan, board = _both(printed)
     boards = board.times(count).performance(intensity)
     return float(boards / titan.capped(divisor).performance(intensity))
@@ -262,9 +262,9 @@ def power_over_most(printed: PrintedNumbers, power_w: float, platform: str) -> f
 
 @functions
 def efficiencies_match(printed: PrintedNumbers, least: float, share: float) -> bool:
-    """Return whether operations per joule of both are within a share up to some intensity.
+    """Return whether both have equal operations per joule, to a share, up to some intensity.
 
-    From where the two are equally efficient on, the Titan is ahead by ever more.
+    Beyond the intensity of equal efficiency, the Titan is ahead by ever more.
     """
     titan, board = _both(printed)
 
@@ -276,7 +276,7 @@ def efficiencies_match(printed: PrintedNumbers, least: float, share: float) -> b
 
 @functions
 def titan_over_board(printed: PrintedNumbers, figure: str) -> float:
-    """Return ``peak_power`` or ``peak_efficiency`` of the Titan over that of the Arndale GPU."""
+    """Return ``peak_power`` or ``peak_efficiency`` of the Titan over the Arndale GPU's."""
     titan, board = (float(getattr(one, figure)) for one in _both(printed))
     return titan / board
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Sheet
 
 INTENSITIES = 2.0 ** np.linspace(-3, 9, 97)
-"""Operational intensities of the figures, in flop per byte, 8 per doubling."""
+"""Operational intensities of the plots, in flop per byte, 8 per doubling."""
 
 DIVISORS = (1, 2, 4, 8)
 BOARDS = 47
@@ -50,7 +50,7 @@ Quantity = Callable[[EnergyRoofline, Column], Column]
 
 
 def rooflines() -> dict[str, EnergyRoofline]:
-    """Return the platforms by title, the most energy-efficient first, as figures 5 to 7 do."""
+    """Return the platforms by title, the most energy-efficient first, as in figures 5 to 7."""
     found = {title: EnergyRoofline.of(platform_called(name)) for name, title in TITLES.items()}
     return dict(sorted(found.items(), key=lambda item: -float(item[1].peak_efficiency)))
 
@@ -136,7 +136,7 @@ def _capped(sheet: Sheet, quantities: Mapping[str, Quantity]) -> None:
 
 
 def _caps(axes: Axes, roofline: EnergyRoofline, of: Quantity) -> None:
-    """Draw a curve per cap, and points where the regime changes."""
+    """Draw a curve per cap, and points at changes of the regime."""
     capped = [(divisor, roofline.capped(divisor)) for divisor in DIVISORS]
     largest = of(roofline, INTENSITIES).max()
     curves = [of(one, INTENSITIES) / largest for _, one in capped]
