@@ -26,16 +26,13 @@ from dse.model.cells import Cells
 from dse.model.evaluation import distinct
 from dse.model.front import dominated_by_point, nondominated
 from dse.model.problem import Problem
-from dse.model.space import Index, Space, as_index, blocks, coarsened, one_block
+from dse.model.space import Index, Space, as_index, coarsened, one_block
 from dse.parametric.question import (
-    EQUAL,
-    TOGETHER,
     AnswerDesigns,
     Bool,
     Compared,
     Losses,
     NumberScale,
-    PerturbedDesigns,
     PerturbedPart,
     Question,
     compare_together,
@@ -46,10 +43,10 @@ from dse.parametric.question import (
     widest,
 )
 from dse.reports.text import listed
-from dse.search.exact.enumeration import CHUNK, composable
+from dse.search.exact.enumeration import composable
 from dse.search.exact.interval import may_beat
 from dse.search.exact.prove import ENOUGH
-from dse.search.exact.work import CALL, LOOK, ROW, EffortError, limited, spend
+from dse.search.exact.work import LOOK, EffortError, limited, spend
 from dse.study.assumptions import Assumption
 from dse.study.demand import OFFERED, RATE, SIZE
 
@@ -80,7 +77,7 @@ IN_STEPS = frozenset((RATE, OFFERED, SIZE, "clock_hz", "interface_segment_byte",
 Ask = tuple["Line", Index, Sequence[float]]
 
 FEW = 4_096
-"""With more designs that may win a span is divided before they are compared."""
+"""More designs that may win, or cells that may hold one, are too many."""
 
 WALKED = 2_000_000
 """Spaces up to this size are gone through design by design where no fleet is mixed."""
@@ -123,39 +120,21 @@ def rivals_of(spans: Sequence[Span], column: int | None) -> list[Index | None]:
     """
     problem = spans[0].entry.problem
     found: list[Index | None] = [None] * len(spans)
-    together: dict[tuple[int, ...], tuple[Space, list[int]]] = {}
+    alike: dict[tuple[int, ...], tuple[Space, list[int]]] = {}
     for place, span in enumerate(spans):
-        ends = same_space(*(span.entry.at(value) for value in (span.low, span.high)))
-        if any(map(composes, ends)):
-            found[place] = _composed(span, ends, column)
-        elif column is None:
-            found[place] = _listed(span, ends)
-        else:
-            space = widest(problem, ends)
-            together.setdefault(space.sizes, (space, []))[1].append(place)
-    for _, (space, places) in sorted(together.items()):
-        cells = _Descent(problem.renumbered(space=space), [spans[k] for k in places], column or 0)
-        for place, rows in zip(places, cells.found(), strict=True):
-            found[place] = rows
-    hosts = _hosts_that_may_win(spans, column)
-    return [
-        rows if rows is None or not len(alone) else distinct(np.vstack([rows, alone]))
-        for rows, alone in zip(found, hosts, strict=True)
-    ]
-
-
-def _hosts_that_may_win(spans: Sequence[Span], column: int | None) -> list[Index]:
-    """Return of the designs of the host alone, which no cell has, those that may win."""
-    problem = spans[0].entry.problem
-    alone = problem.hosts
-    if not len(alone):
-        return [alone] * len(spans)
-    asks = [PerturbedPart(span.entry, (span.low, span.high), alone) for span in spans]
-    every = compare_together(problem, problem.space, asks)
-    return [
-        alone[_may_win(seen.loss, seen.violation, span.worst, column)]
-        for span, seen in zip(spans, every, strict=True)
-    ]
+        space = widest(problem, ends_of(span.entry, (span.low, span.high)))
+        alike.setdefault(space.sizes, (space, []))[1].append(place)
+    for _, (space, places) in sorted(alike.items()):
+        wide, some = problem.renumbered(space=space), [spans[place] for place in places]
+        rows = (
+            [_composed(span, column) for span in some]
+            if composes(wide)
+            else _descended(wide, some, column)
+        )
+        rows = [None if one is None else np.vstack([one, problem.hosts]) for one in rows]
+        for place, one in zip(places, _open(wide, some, rows, column), strict=True):
+            found[place] = one if one is not None and len(one) <= FEW else None
+    return found
 
 
 def composes(problem: Problem) -> bool:
@@ -164,165 +143,84 @@ def composes(problem: Problem) -> bool:
     return composable(problem) and problem.size > (ENOUGH if mixed else WALKED)
 
 
-def _composed(span: Span, ends: Sequence[Problem], column: int | None) -> Index | None:
-    one, other = ends
+def _composed(span: Span, column: int | None) -> Index | None:
+    one, other = same_space(*(span.entry.at(value) for value in (span.low, span.high)))
     worst = span.worst if len(span.worst) else np.full((1, len(one.goals)), np.inf)
     with limited(designs=EFFORT):
         rows = may_beat((one, other), worst, column)
     spend(LOOK)  # that it says too little may be because the time for all is over
-    return None if rows is None else _winning(rows, ends, span.worst, column)
+    return rows
 
 
-def _listed(span: Span, ends: Sequence[Problem]) -> Index | None:
-    """Return which of all designs may win."""
-    found = []
-    for block in blocks(ends[0].sizes, CHUNK):
-        spend(CALL + 2 * len(block))
-        rows = _winning(as_index(block), ends, span.worst, None)
-        if rows is None:
-            return None
-        found.append(rows)
-    return np.concatenate(found) if sum(map(len, found)) <= FEW else None
+def _descended(problem: Problem, spans: Sequence[Span], column: int | None) -> list[Index | None]:
+    """Return the designs of cells that may hold one that wins; of small spaces all."""
+    levels = _levels(problem)
+    every = as_index(one_block(coarsened(problem.space, levels[0]).sizes))
+    rows: list[Index | None] = []
+    for one in spans:
+        axis, choice = one.touched or (0, None)
+        all_matter = choice is None or column is None
+        rows.append(every if all_matter else every[every[:, axis] == choice])
+    for wide, narrow in pairwise(levels):
+        ratio = np.array(wide) // np.array(narrow)
+        inside = np.indices(ratio).reshape(len(ratio), -1).T
+        sizes = np.array(coarsened(problem.space, narrow).sizes)
+        for place, cells in enumerate(_open(problem, spans, rows, column, wide)):
+            if cells is None or len(cells) > FEW:
+                rows[place] = None
+                continue
+            parts = (cells[:, np.newaxis] * ratio + inside).reshape(-1, len(ratio))
+            rows[place] = parts[(parts < sizes).all(axis=1)]
+    return rows
 
 
-def _winning(
-    rows: Index, ends: Sequence[Problem], worst: Losses, column: int | None
-) -> Index | None:
-    found = [end.evaluate(rows) for end in ends]
-    losses = np.array([one.loss for one in found])
-    violations = np.array([one.violation for one in found])
-    rows = rows[_may_win(losses, violations, worst, column)]
-    return rows if len(rows) <= FEW else None
+def _open(
+    problem: Problem,
+    spans: Sequence[Span],
+    rows: Sequence[Index | None],
+    column: int | None,
+    steps: tuple[int, ...] = (),
+) -> list[Index | None]:
+    """Return of the designs of each span, or of cells of so many values, those that may win."""
+    found: list[Index | None] = [*rows]
+    asks = [
+        (place, PerturbedPart(span.entry, (span.low, span.high), some))
+        for place, (span, some) in enumerate(zip(spans, rows, strict=True))
+        if some is not None
+    ]
+    space = coarsened(problem.space, steps) if steps else problem.space
+    every = compare_together(problem, space, [ask for _, ask in asks], steps)
+    for (place, _), seen in zip(asks, every, strict=True):
+        found[place] = seen.rows[_may_win(seen, spans[place].worst, column)]
+    return found
 
 
-def _may_win(losses: Losses, violations: Losses, worst: Losses, column: int | None) -> Bool:
-    """Return which designs may replace those whose losses between some values are at most `worst`.
+def _may_win(seen: Compared, worst: Losses, column: int | None) -> Bool:
+    """Return which designs, or cells, may replace those whose losses are at most `worst`, (h, m).
 
-    By what they do at these values: losses (v, n, m) and violations (v, n, k), `worst` (h, m).
+    By the better of what they do at both ends of a span.
     """
-    lowest, possible = np.fmin.reduce(losses), (violations.min(axis=0) <= 0).all(axis=1)
+    lowest = np.fmin.reduce(seen.loss)
+    possible = ~np.asarray((np.fmin.reduce(seen.violation) > 0).any(axis=1))
     if column is not None and len(worst):
-        return np.asarray(possible & may_replace(lowest, worst[0], column))
+        known = np.where(np.isnan(lowest), -np.inf, lowest)
+        return np.asarray(possible & may_replace(known, worst[0], column))
     for row in worst:
         possible &= ~dominated_by_point(lowest, row)
     return np.asarray(possible)
 
 
-class _Descent:
-    """Goes through the cells of a space for several questions."""
-
-    def __init__(self, problem: Problem, wanted: Sequence[Span], column: int) -> None:
-        self._problem = problem
-        self._wanted = wanted
-        self._column = column
-        goals = (problem.goals[column],)
-        self._deciding = replace(problem, goals=goals)
-        self._levels = _levels(problem)
-        self._spaces = [coarsened(problem.space, steps) for steps in self._levels]
-        anything = np.full((1, len(problem.goals)), np.inf)
-        self._worst = np.array([(*span.worst, *anything)[0] for span in wanted])
-        self._kept: list[tuple[NDArray[np.intp], Index]] = []
-        self._counts = np.zeros(len(wanted), dtype=np.int64)
-
-    def found(self) -> list[Index | None]:
-        """Return the designs for each question."""
-        pending = [(0, *self._first())]
-        while pending:
-            level, which, rows = pending.pop()
-            if (self._counts > FEW).any():  # there are too many, so none is looked for any more
-                open_ = self._counts[which] <= FEW
-                which, rows = which[open_], rows[open_]
-            if not len(rows):
-                continue
-            if len(rows) > TOGETHER:
-                half = len(rows) // 2
-                pending += [(level, which[half:], rows[half:]), (level, which[:half], rows[:half])]
-                continue
-            single = level == len(self._levels) - 1
-            spend(CALL + len(rows) * (2 if single else ROW))
-            kept = np.flatnonzero(self._may_win(level, which, rows))
-            which, rows = which[kept], rows[kept]
-            if single:
-                self._kept.append((which, rows))
-                self._counts += np.bincount(which, minlength=len(self._counts))
-            else:
-                pending.append((level + 1, *self._divided(level, which, rows)))
-        none = np.empty(0, dtype=np.intp), np.empty((0, len(self._problem.sizes)), dtype=np.int64)
-        which, rows = map(np.concatenate, zip(none, *self._kept, strict=True))
-        few = self._counts <= FEW
-        return [rows[which == number] if few[number] else None for number in range(len(few))]
-
-    def _first(self) -> tuple[NDArray[np.intp], Index]:
-        """Return the widest cells of each question."""
-        sizes = self._spaces[0].sizes
-        every = np.indices(sizes).reshape(len(sizes), -1).T
-        rows = [
-            every if one.touched is None else every[every[:, one.touched[0]] == one.touched[1]]
-            for one in self._wanted
-        ]
-        which = np.repeat(np.arange(len(rows)), [len(some) for some in rows])
-        return which, np.concatenate(rows)
-
-    def _divided(
-        self, level: int, which: NDArray[np.intp], cells: Index
-    ) -> tuple[NDArray[np.intp], Index]:
-        wide, narrow = self._levels[level], self._levels[level + 1]
-        ratio = np.array(wide) // np.array(narrow)
-        inside = np.indices(ratio).reshape(len(ratio), -1).T
-        rows = (cells[:, np.newaxis] * ratio + inside).reshape(-1, len(ratio))
-        which = np.repeat(which, len(inside))
-        real = (rows < np.array(self._spaces[level + 1].sizes)).all(axis=1)
-        return which[real], rows[real]
-
-    def _may_win(self, level: int, which: NDArray[np.intp], rows: Index) -> NDArray[np.bool_]:
-        order = np.argsort(which, kind="stable")
-        bounds = np.searchsorted(which[order], np.arange(len(self._wanted) + 1))
-        used = [
-            (one, rows[order[start:end]])
-            for one, start, end in zip(self._wanted, bounds[:-1], bounds[1:], strict=True)
-            if end > start
-        ]
-        parts = [PerturbedPart(one.entry, (one.low,), some) for one, some in used]
-        parts += [PerturbedPart(one.entry, (one.high,), some) for one, some in used]
-        single = level == len(self._levels) - 1
-        space = self._spaces[level]
-        worst = self._worst[which[order]]
-        if single:
-            found = PerturbedDesigns(self._problem, space, parts).evaluate()
-            loss, violation = found.loss, found.violation
-        else:
-            cells = PerturbedDesigns(self._deciding, space, parts).bounds(self._levels[level])
-            loss, violation = cells.loss_low, cells.violation_low
-            worst = worst[:, [self._column]]
-        half = len(rows)
-        lowest = np.fmin(loss[:half], loss[half:])
-        violated = np.fmin(violation[:half], violation[half:])
-        possible = ~(violated > 0).any(axis=1)
-        if single:
-            possible &= may_replace(lowest, worst, self._column)
-        else:
-            possible &= ~(lowest[:, 0] > worst[:, 0] + EQUAL * np.abs(worst[:, 0]))
-        result = np.zeros(len(rows), dtype=bool)
-        result[order] = possible
-        return result
-
-
 def _levels(problem: Problem) -> list[tuple[int, ...]]:
     """Return how many values of each axis a cell has, from the widest to single designs.
 
-    Again and again the axis whose values differ least gets cells of twice the width.
+    Again and again the axis whose values differ least gets cells of twice the width.  A small space
+    has designs alone.
     """
     steps = [1] * len(problem.sizes)
     single = Cells(problem, tuple(steps))
     levels = [single.steps]
-    while True:
-        wider = [
-            axis
-            for axis, size in enumerate(problem.sizes)
-            if problem.ordered[axis] and steps[axis] < size
-        ]
-        if not wider:
-            break
+    axes = [*zip(problem.sizes, problem.ordered, strict=True)] if problem.size > LISTED else []
+    while wider := [at for at, (size, ordered) in enumerate(axes) if ordered and steps[at] < size]:
         steps[min(wider, key=lambda axis: single.spread(axis, 2 * steps[axis]))] *= 2
         if math.prod(steps) >= GROWTH * math.prod(levels[-1]):
             levels.append(tuple(steps))

@@ -25,7 +25,7 @@ from dse.model.host import hosts_among, with_hosts
 from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import Index, Space
-from dse.search.exact.work import CALL, spend
+from dse.search.exact.work import CALL, ROW, spend
 from dse.study.assumptions import Assumption
 
 CLOSE = 1e-7
@@ -291,10 +291,14 @@ class Compared:
 
 
 def compare_together(
-    problem: Problem, space: Space, wanted: Sequence[PerturbedPart]
+    problem: Problem, space: Space, wanted: Sequence[PerturbedPart], steps: Sequence[int] = ()
 ) -> list[Compared]:
-    """Return how designs do at values of several numbers, evaluated together."""
-    tables = _evaluated(problem, space, [part for ask in wanted for part in _divided(ask)])
+    """Return how designs do at values of several numbers, evaluated together.
+
+    With `steps` the least that those of cells of so many values do, in a space of cells.
+    """
+    parts = [part for ask in wanted for part in _divided(ask)]
+    tables = _evaluated(problem, space, parts, steps)
     found = []
     end = 0
     for ask in wanted:
@@ -306,7 +310,7 @@ def compare_together(
         )
         lacking: NDArray[np.bool_] = np.zeros(shape, dtype=bool)
         least = np.min([end.sizes for end in ends_of(ask.entry, ask.values)], axis=0)
-        if (ask.rows >= least).any():
+        if not steps and (ask.rows >= least).any():
             order = np.argsort(ask.values)
             sizes = np.empty((len(order), ask.rows.shape[1]), dtype=np.int64)
             _fill_sizes(ask, order, sizes)
@@ -344,7 +348,7 @@ def _divided(ask: PerturbedPart) -> Iterator[PerturbedPart]:
 
 
 def _evaluated(
-    problem: Problem, space: Space, parts: Sequence[PerturbedPart]
+    problem: Problem, space: Space, parts: Sequence[PerturbedPart], steps: Sequence[int]
 ) -> list[NDArray[np.float64]]:
     """Return losses, violations and least instances of parts, some evaluated at a time."""
     found = []
@@ -353,10 +357,14 @@ def _evaluated(
         count += len(part)
         if count < TOGETHER and last < len(parts):
             continue
-        spend(CALL + count)
+        spend(CALL + count * (ROW if steps else 1))
         moved = PerturbedDesigns(problem, space, parts[first:last])
-        evaluation = moved.evaluate()
-        found.append((evaluation.loss, evaluation.violation, moved.least_counts()))
+        if steps:
+            low = moved.bounds(steps)
+            found.append((low.loss_low, low.violation_low, np.empty((len(moved.rows), 0))))
+        else:
+            seen = moved.evaluate()
+            found.append((seen.loss, seen.violation, moved.least_counts()))
         first, count = last, 0
     return [np.concatenate(tables) for tables in zip(*found, strict=True)]
 
