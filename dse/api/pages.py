@@ -152,21 +152,20 @@ def begun_page(folder: Path, status: Sequence[Section], *, live: Mapping[str, An
 
 @public
 def pictures(run: str | Path | Result, *, out: str | Path | None = None) -> tuple[Path, ...]:
-    """Draw the front of a run, and the roofs of its answer, into its folder or another one.
+    """Draw the front of a run into its folder or another one.
 
     Parameters
     ----------
     run, out
         As in `report`; a folder.
     """
-    from dse.answers.plots import plot_roofs
     from dse.runs.finished import plot_run
     from dse.runs.unfinished import readable
 
     folder = folder_of(run)
     with readable(folder) as found:
         target = Path(out or folder)
-        return plot_run(found, target) + plot_roofs(found, target)
+        return plot_run(found, target)
 
 
 @public

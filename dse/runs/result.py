@@ -49,12 +49,8 @@ FILES = (run_files.FRONT, run_files.EVALUATIONS, run_files.MANIFEST, *PICTURES)
 MISSED = ("infeasible.json", "infeasible.png", "infeasible.svg")
 """What is left in its place where nothing is feasible."""
 
-DRAWN_LATER = ("roofs.png", "roofs.svg")
-"""What `dse report --pictures` adds."""
-
 REPLACED = (
     *FILES,
-    *DRAWN_LATER,
     run_files.EVALUATIONS_CSV,
     measurements.MEASUREMENTS,
     PAGE,

@@ -13,7 +13,6 @@ import pytest
 import dse
 from dse import contract
 from dse.answers.design import LITTLE
-from dse.answers.plots import plot_roofs
 from dse.answers.source import known_fronts
 from dse.plugins import registry
 from tests.conftest import STUDIES, run_dse
@@ -199,15 +198,6 @@ def test_where_nothing_on_the_front_lifts_the_roof_the_answer_says_so() -> None:
     said = "The lowest roof, compute: no design of the front lifts it by 1 %; --rate asks for more."
     assert said in answer.text(all=True)
     assert said not in answer.text()
-
-
-@pytest.mark.parametrize(("more", "count"), [({}, 2), ({"sweep": "{workload.rate: [1 Gbps]}"}, 0)])
-def test_the_roofs_are_drawn_of_a_run_that_recommends_a_design(
-    more: dict[str, str], count: int, tmp_path: Path
-) -> None:
-    dse.run(OFFLOADS, out=tmp_path / "run", plots=False, overrides=more)
-    drawn = plot_roofs(tmp_path / "run", tmp_path)
-    assert [path.stat().st_size > 1000 for path in drawn] == [True] * count
 
 
 def test_a_page_has_what_limits_each_design_and_its_ranges(tmp_path: Path) -> None:

@@ -170,7 +170,6 @@ ONLY_USERS = {
     },
     "matplotlib": {
         "dse.fitting.interface.plots",
-        "dse.answers.plots",
         "dse.parametric.plots",
         "dse.runs.infeasible_plot",
         "dse.sampling.plots",
