@@ -46,8 +46,8 @@ from dse.search.exact.work import EffortError, limited
 from dse.search.settings import Budget
 from dse.study.assumptions import assumptions_of
 from dse.study.environment import DEVICE
+from dse.study.evaluated import is_evaluated
 from dse.study.evidence import unpublished
-from dse.study.measured.evaluated import is_evaluated
 from dse.study.overrides import Sweep
 from dse.study.scenario import field_path
 from dse.study.stages import COMPUTE_ALONE

@@ -198,7 +198,7 @@ def _show_run(result: Result, folder: Path, *, plots: bool, json: bool) -> None:
 def _warn_of_failures(result: Result) -> None:
     """Say in a line that nothing is known of designs that failed, and how to change that."""
     from dse.reports.text import plural
-    from dse.runs.record import retry_text
+    from dse.runs.measurements import retry_text
 
     ledger, folder = result.run.ledger, result.folder
     what = (

@@ -36,8 +36,8 @@ from dse.search.exact.work import EffortError, left_s, limited, spend
 from dse.study import study
 from dse.study.assumptions import Assumption, assumptions_of
 from dse.study.demand import OFFERED, RATE
+from dse.study.evaluated import is_evaluated
 from dse.study.field_kinds import Unit, neutral
-from dse.study.measured.evaluated import is_evaluated
 from dse.study.overrides import override
 from dse.study.scenario import field_path
 from dse.study.study import Study

@@ -30,8 +30,8 @@ from dse.runs.measurements import MEASUREMENTS, with_measurements
 from dse.runs.run_files import EVALUATIONS, EVALUATIONS_CSV, FORMAT, FRONT, MANIFEST
 from dse.runs.solved import Run
 from dse.runs.typed_entries import contradictions, manifest_type, wrong_entries
-from dse.store.rows import STORE
 from dse.study import study
+from dse.study.measuring import STORE
 from dse.study.overrides import Sweep, at_value, override, sweep_of
 from dse.study.study import Study
 

@@ -25,9 +25,8 @@ from dse.reports.drawing import (
 )
 from dse.reports.front_view import elided
 from dse.reports.text import violation_text
-from dse.runs.measurements import STORED
 from dse.runs.result import MISSED, PAGE
-from dse.store.rows import STORE
+from dse.study.measuring import STORE, STORED, measuring
 
 LONG = 10.0
 """From this violation on, relative to the limit, the axis is logarithmic."""
@@ -47,9 +46,7 @@ def save_infeasible(question: str, facts: Mapping[str, Any], out: Path) -> None:
     measured = (place / STORE).is_file()
     with new_folder(out, (*MISSED, PAGE, *(STORED if measured else ()))) as folder:
         if measured:
-            from dse.runs.run_store import carry  # a database, only where there is one
-
-            carry(place, folder)
+            measuring().carry(place, folder)
         (folder / MISSED[0]).write_text(json_text(facts) + "\n", encoding="utf-8")
         with drawing():
             save_figure(_figure(question, facts), folder / Path(MISSED[1]).stem)

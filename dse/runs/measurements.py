@@ -6,29 +6,20 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 from dse.contract.evaluators import Measurement, RecordedEvaluator
-from dse.errors import MeasurementError, OutputError, shortened, visible
+from dse.errors import MeasurementError, OutputError
 from dse.files.document import EVALUATE, Document
 from dse.files.json import json_text, read_json
-from dse.files.yaml import flow_yaml
 from dse.model.measured import UNKNOWN, Bench, Design
 from dse.model.problem import Problem
 from dse.model.space import Index, design_text
 from dse.reports.text import plural
-from dse.runs.limits import ALIKE_CHARACTERS, CAUSE_DESIGNS, CAUSES
+from dse.runs.limits import CAUSE_DESIGNS, CAUSES
 from dse.runs.typed_entries import MeasurementsFile, wrong_entries
-from dse.store.rows import STORE_FILES
 from dse.study.study import Study
 
 MEASUREMENTS = "measurements.json"
-MEASURING = "measuring"
-STORED = (*STORE_FILES, MEASURING)
-"""What a run that measures has in its folder from the first measurement on: its store, and the
-working folders of designs that failed."""
-
-
 ONLY_RUNS = (
     "the designs of this study are measured, and only `dse run` measures: run it, and name the "
     "folder of the run"
@@ -61,6 +52,12 @@ def with_measurements(document: Document, folder: Path) -> Document:
     except (OSError, ValueError) as error:
         raise OutputError(f"{folder / MEASUREMENTS} cannot be read: {error}") from error
     return replace(document, recorded=recorded)
+
+
+def retry_text(folder: Path) -> str:
+    """Return how designs of a run that failed are measured again."""
+    taken = f"--reuse {shlex.quote(str(folder))} --out NEW"
+    return f"measure again what failed, in another run: {taken} (`reuse` and `out` in Python)"
 
 
 def programs_of(document: Document) -> Iterator[str]:
@@ -121,46 +118,3 @@ def _some(designs: Sequence[Design], unit_names: Mapping[str, str]) -> str:
     shown = "; ".join(design_text(design, unit_names) for design in designs[:CAUSE_DESIGNS])
     more = len(designs) - CAUSE_DESIGNS
     return f"{shown}; and {more} more" if more > 0 else shown
-
-
-_NOTHING = object()
-
-
-def changed_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Return a line ``search.budget: 100 -> 200`` for each field of plain data that differs.
-
-    Lists of one length that hold mappings are compared item by item, others as a whole.
-
-    Examples
-    --------
-    >>> changed_fields({"seed": 1, "axes": {"u": [1, 2]}}, {"seed": 1, "axes": {"u": [1, 2, 4]}})
-    ['axes.u: [1, 2] -> [1, 2, 4]']
-    >>> changed_fields({"study": {}}, {"study": {"seed": 7}})
-    ['study.seed: not set -> 7']
-    """
-    return [f"{path}: {_beside(old, new)}" for path, old, new in _changes("", before, after)]
-
-
-def _changes(path: str, before: Any, after: Any) -> Iterator[tuple[str, Any, Any]]:
-    if isinstance(before, Mapping) and isinstance(after, Mapping):
-        for name in dict.fromkeys((*before, *after)):
-            inside = f"{path}.{name}" if path else str(name)
-            yield from _changes(inside, before.get(name, _NOTHING), after.get(name, _NOTHING))
-    elif _is_itemised(before) and _is_itemised(after) and len(before) == len(after):
-        for number, (old, new) in enumerate(zip(before, after, strict=True), 1):
-            yield from _changes(f"{path}.{number}", old, new)
-    elif before != after or isinstance(before, bool) != isinstance(after, bool):
-        yield path, before, after
-
-
-def _is_itemised(value: Any) -> bool:
-    return isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value)
-
-
-def _beside(before: Any, after: Any) -> str:
-    """Return both values; long ones that begin alike are shown from where they differ."""
-    texts = ["not set" if value is _NOTHING else flow_yaml(value) for value in (before, after)]
-    alike = next((at for at, (old, new) in enumerate(zip(*texts, strict=False)) if old != new), 0)
-    if alike > ALIKE_CHARACTERS:
-        texts = [f"...{text[alike - ALIKE_CHARACTERS // 2 :]}" for text in texts]
-    return " -> ".join(visible(shortened(text)) for text in texts)

@@ -16,6 +16,7 @@ from dse.model.space import Index
 from dse.reports.designs import host_notes
 from dse.reports.text import in_words, listed, plural
 from dse.runs.limits import FIGURE_MATTERS, FIGURES, PLAUSIBLE, PLAUSIBLE_INSTANCES
+from dse.runs.measurements import causes_text
 from dse.runs.solved import Quality, SolvedStudy
 from dse.search.exact.enumeration import WHOLE
 from dse.study.demand import OFFERED, RATE
@@ -132,8 +133,6 @@ def _unmeasured(parts: Parts, sweep: Sweep | None) -> Iterator[str]:
         measured, before = part.study.problem.measured, part.study.problem.beforehand
         if measured is None or before is None:
             continue
-        from dse.runs.measurements import causes_text
-
         bench, size = measured.bench, before.most
         known = bench.ledger.known
         at = "" if sweep is None else _at(sweep, [place])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -32,6 +32,7 @@ from dse.runs.runner import points_of
 from dse.runs.solved import Options, Run, SolvedStudy, inputs_of
 from dse.search.open_problem import opened
 from dse.search.settings import Progress
+from dse.study.measuring import STORED, Keeping, measuring
 from dse.study.overrides import sweep_of
 from dse.study.study import prepare, whole_document
 
@@ -70,8 +71,6 @@ BEGUN_AGAIN = (
     "ran again from the beginning"
 )
 """What becomes of a wish to go on where nothing is kept."""
-
-Measuring = AbstractContextManager[tuple[Document, Options]]
 
 
 class Result(Printable):
@@ -300,9 +299,7 @@ class Result(Printable):
         manifest = json_text(run_files.with_checksums(self.manifest, fresh)) + "\n"
         (fresh / run_files.MANIFEST).write_text(manifest, encoding="utf-8")
         if before is not None and self.resume:
-            from dse.runs.run_store import carry  # a database, only where something was measured
-
-            carry(before, fresh)
+            measuring().carry(before, fresh)
 
     def _draw(self, fresh: Path) -> Iterator[str]:
         """Draw the pictures, and yield why there are none where that fails."""
@@ -334,7 +331,7 @@ class RunPlace:
     """
 
     place: WorkingFolder | None
-    measuring: Measuring
+    measuring: Keeping
     command: str = ""
     notes: Sequence[str] = ()
 
@@ -355,7 +352,7 @@ def run_place(out: str | Path | None, document: Document, options: Options) -> I
     ArgumentError
         Measurements are to be used where none are made or kept, or who makes them is named.
     OutputError, StoreError
-        As `dse.runs.run_store.keeping_in`.
+        Measurements of another study lie there, or some cannot be read.
     """
     measures, plain = document.measures, nullcontext((document, options))
     if options.reuse and (out is None or not measures):
@@ -374,13 +371,9 @@ def run_place(out: str | Path | None, document: Document, options: Options) -> I
         with run_folder(out, document) as place:
             yield RunPlace(place, plain, notes=(BEGUN_AGAIN,) if options.resume else ())
     else:
-        from dse.runs import run_store  # a database, only where something is measured
-        from dse.runs.record import resume_command
-
-        with run_folder(out, document, measurements.STORED) as place:
-            facts = run_store.begun(place, document, options)
-            measuring = run_store.keeping_in(place, document, options, facts)
-            yield RunPlace(place, measuring, resume_command(facts, place.target))
+        with run_folder(out, document, STORED) as place:
+            command, keeping = measuring().keeps(place, document, options)
+            yield RunPlace(place, keeping, command)
 
 
 @contextmanager

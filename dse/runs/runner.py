@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from dse.files.document import Document
 from dse.model import invariants, tables
 from dse.model.cells import Cells, cells_of
 from dse.model.front import nondominated_by
+from dse.model.measured import MemoryShelf
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.model.volume import Volume, hypervolume, reference_point
@@ -28,11 +28,9 @@ from dse.search import Outcome, Progress, Stop
 from dse.search.archive import Matrix, Searchable
 from dse.search.exact.work import limited
 from dse.study import study
+from dse.study.measuring import Working, measuring
 from dse.study.overrides import Sweep, at_value, sweep_of
 from dse.study.study import Study
-
-if TYPE_CHECKING:
-    from dse.runs.measuring import Working
 
 
 def run_study(
@@ -54,9 +52,7 @@ def run_study(
     start = time.perf_counter()
     sweep = sweep_of(document)
     if document.measures:
-        from dse.runs.measuring import with_shelves
-
-        document = with_shelves(document)
+        document = _with_shelves(document)
     with limited(stop=stop):
         answers = [*_answers(document, sweep, options, progress, stop)]
     if not options.measures:
@@ -65,6 +61,14 @@ def run_study(
     if document.measures:
         document = replace(document, recorded=study.recorded_of(answer.study for answer in answers))
     return Run(document, sweep, tuple(answers), settings, time.perf_counter() - start)
+
+
+def _with_shelves(document: Document) -> Document:
+    """Return a document whose measurements are kept at least as long as it is used."""
+    if document.shelves is not None:
+        return document
+    shelf = MemoryShelf()
+    return replace(document, shelves=lambda identity, ranges: shelf)
 
 
 def _require_any_measured(answers: Sequence[SolvedStudy]) -> None:
@@ -89,8 +93,6 @@ def _answers(
     within = progress if sweep is None else None  # of a sweep, values are counted
     working = None
     if options.measures:
-        from dse.runs.measuring import Working  # only where something may be measured
-
         spending = options.spending(first.settings)  # of all values together
         working = Working(options, stop, within, spending)
     for position, point in enumerate(points):
@@ -141,9 +143,8 @@ def _solved(
     settings = replace(options.apply(prepared.settings), partial=partial)
     with ExitStack() as opened:
         if prepared.document.measures:
-            from dse.runs.measuring import measured_study
-
-            prepared = opened.enter_context(measured_study(prepared, working, settings))
+            problem, section = prepared.problem, prepared.measuring
+            opened.enter_context(measuring().measures(problem, section, working, settings))
         outcome = search.run_search(prepared.problem, settings, progress)
     return answer_of(prepared, outcome, time.perf_counter() - start)
 

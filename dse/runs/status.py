@@ -26,13 +26,13 @@ from dse.reports.sections import Readable, Section
 from dse.reports.text import plural
 from dse.runs.finished import not_a_run, read_manifest
 from dse.runs.limits import GROWTH_POINTS, GROWTH_SHARES, STATUS_ROWS
+from dse.runs.measurements import retry_text
 from dse.runs.run_files import MANIFEST, begun_manifest
-from dse.runs.unfinished import StoredRun, read_store, run_so_far
-from dse.store.rows import STORE, time_measuring
+from dse.runs.unfinished import run_so_far
+from dse.study.measuring import STORE, StoredMeasurement, StoredRun, measuring, time_measuring
 
 if TYPE_CHECKING:
     from dse.runs.solved import SolvedStudy
-    from dse.store.rows import StoredMeasurement
 
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -66,7 +66,7 @@ def status_of(folder: Path) -> Status:
             raise not_a_run(folder, FileNotFoundError(2, "no such file", MANIFEST))
         question = str(manifest["question"]) if manifest else ""
         return Status(question=question, preference="", sections=_plain(manifest, alive, watch))
-    kept = read_store(folder)
+    kept = measuring().stored(folder)
     state = _state(manifest, alive)
     found = [_state_section(kept, state, watch, manifest)]
     if alive and "running" in watch:
@@ -74,12 +74,9 @@ def status_of(folder: Path) -> Status:
     found += _failed(kept)
     found += _so_far(kept, state)
     if state in ("killed", "interrupted"):
-        from dse.runs.record import resume_command, retry_text
-
         failed = kept.rows and all(row.measurement.failed for row in kept.rows)
-        command = resume_command(kept.facts, folder)
-        said = retry_text(folder) if failed else f"go on with: {command}"  # it would end as it did
-        found.append(Section("resume", lines=(said,), facts=command))
+        said = retry_text(folder) if failed else f"go on with: {kept.resume}"
+        found.append(Section("resume", lines=(said,), facts=kept.resume))
     question = str(kept.facts["run"]["question"])
     return Status(question=question, preference="", sections=tuple(found))
 

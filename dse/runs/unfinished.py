@@ -5,18 +5,15 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dse import search
-from dse.contract.evaluators import RecordedEvaluator
-from dse.errors import NothingFoundError, OutputError, StoreError
-from dse.files.document import Document, parse_document
+from dse.errors import NothingFoundError, OutputError
 from dse.files.whole_folders import under_way
 from dse.model.measured import MeasuredColumns
 from dse.model.space import Index, Space, as_index, one_block
@@ -27,38 +24,10 @@ from dse.runs.runner import answer_of, points_of, with_quality
 from dse.runs.solved import Run, SolvedStudy
 from dse.search.archive import Archive
 from dse.search.outcome import INTERRUPTED, Certificate
-from dse.store.rows import STORE
 from dse.study import study
-from dse.study.overrides import override, sweep_of
+from dse.study.measuring import STORE, StoredRun, measuring
+from dse.study.overrides import sweep_of
 from dse.study.study import Study
-
-if TYPE_CHECKING:
-    from dse.runs.record import Facts
-    from dse.store.rows import StoredMeasurement
-
-
-@dataclass(frozen=True)
-class StoredRun:
-    """What lies in the store of a run: what the run is, and its measurements in their order."""
-
-    folder: Path
-    facts: Facts
-    rows: tuple[StoredMeasurement, ...]
-
-    @property
-    def document(self) -> Document:
-        """The study, with what was measured of it; nothing measures any more."""
-        run = self.facts["run"]
-        identity, pairs = run["identity"], [(path, str(to)) for path, to in run["overrides"]]
-        own = [(one.design, one.measurement) for one in self.rows if one.identity == identity]
-        found = override(parse_document(run["text"], run["file"]), pairs)
-        return replace(found, recorded=RecordedEvaluator(identity, own))
-
-    def unit_names(self, row: StoredMeasurement) -> Mapping[str, str]:
-        """Return what numbers of a design are in; nothing where another run measured it."""
-        run = self.facts["run"]
-        names: Mapping[str, str] = run["unit_names"] if row.identity == run["identity"] else {}
-        return names
 
 
 def is_unfinished(folder: Path) -> bool:
@@ -67,26 +36,6 @@ def is_unfinished(folder: Path) -> bool:
         return False
     writing = under_way(folder)
     return not os.path.lexists(folder / MANIFEST) or bool(writing and writing[1])
-
-
-def read_store(folder: Path) -> StoredRun:
-    """Return what lies in the store of a run, which may go on meanwhile.
-
-    Raises
-    ------
-    StoreError
-        It cannot be read, or does not say what the run is.
-    """
-    from dse.store.store import open_to_read
-
-    with open_to_read(folder) as store:
-        facts = store.description()
-        if facts is None:
-            what = f"use what it has by: dse run STUDY --reuse {folder} --out NEW"
-            begin = f"nothing is measured yet: dse run STUDY --out {folder}"
-            remedy = what if len(store) else begin
-            raise StoreError(f"{store.path} does not say of which study it is; {remedy}")
-        return StoredRun(folder, facts, tuple(store.rows()))
 
 
 def run_so_far(kept: StoredRun) -> Run:
@@ -159,7 +108,7 @@ def readable(folder: Path) -> Iterator[Path]:
         return
     from dse.runs.result import Result
 
-    so_far = run_so_far(read_store(folder))
+    so_far = run_so_far(measuring().stored(folder))
     if not any(answer.outcome.feasible for answer in so_far.answers):
         done = sum(answer.outcome.evaluated for answer in so_far.answers)
         raise NothingFoundError(

@@ -19,11 +19,10 @@ from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.sections import Section
 from dse.reports.text import in_words, percent
-from dse.study import assumptions
+from dse.study import assumptions, evaluated
 from dse.study.assumptions import Assumption
 from dse.study.cores import models
-from dse.study.measured import evaluated
-from dse.study.measured.evaluated import is_evaluated
+from dse.study.evaluated import is_evaluated
 from dse.study.study import Study, prepare
 
 SALIB_NAMES = {"first": "S1", "total": "ST", "confidence": "ST_conf"}

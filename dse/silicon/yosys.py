@@ -18,8 +18,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from dse.errors import DseError, Fault, MissingLibraryError, StudyError
-from dse.evaluators.processes import supervised
-from dse.evaluators.supervisor import ERROR, OUTPUT
+from dse.workers.programs import supervised
+from dse.workers.supervisor import ERROR, OUTPUT
 
 _PYOSYS = "from pyosys import libyosys; libyosys.run_pass('script script.ys')"
 

@@ -50,9 +50,7 @@ def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
     """
     if not overrides:
         return found
-    from dse.study.measured import (
-        evaluated,  # after schemas: most studies have no evaluated designs
-    )
+    from dse.study import evaluated  # after schemas: most studies have no evaluated designs
 
     found = replace(found, overrides=(*found.overrides, *overrides))
     counts: dict[str, dict[str, str]] = {}

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TypeVar
 
 from dse import contract
 from dse.algebra import units
-from dse.errors import ExpressionError, UnitError, followed
+from dse.errors import ArgumentError, ExpressionError, UnitError, followed
+from dse.model.measured import Spending
 from dse.model.preference import Preference, prefer
 from dse.model.problem import Problem
 from dse.plugins import registry
@@ -140,3 +144,58 @@ def settings_of(written: schema.StudyFile, problem: Problem) -> SearchSettings:
 
 def _value(given: Amount, otherwise: Default) -> float | Default:
     return otherwise if given is None else given.value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What a call may say over the search section of its study, and of measuring its designs.
+
+    These are measured only where `measures` says so, `workers` at once or by the
+    cluster whose scheduler is at `dask`, in folders in `folder`; the file `record` then tells
+    other processes how far it is.  Earlier processes of this run have measured for `spent_s`.
+    With what was measured before, `resume` goes on where it lies, and `fresh` removes it; values
+    of the runs in `reuse` are taken where they hold.
+    """
+
+    method: str | None = None
+    seed: int | None = None
+    budget: int | None = None
+    effort_s: float | None = None
+    memory_byte: float | None = None
+    workers: int | None = None
+    dask: str | None = None
+    folder: Path | None = None
+    record: Path | None = None
+    measures: bool = False
+    spent_s: float = 0.0
+    resume: bool = False
+    fresh: bool = False
+    reuse: tuple[Path, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what excludes each other."""
+        if self.workers is not None and self.dask is not None:
+            raise ArgumentError(
+                "workers and dask: a Dask cluster has workers of its own; give --workers to "
+                "measure on this machine or --dask to measure on the cluster (`workers` or `dask` "
+                "in Python), not both"
+            )
+
+    def apply(self, settings: SearchSettings) -> SearchSettings:
+        """Return `settings` with what is given here."""
+        names = ("method", "seed", "budget", "effort_s", "memory_byte")
+        own = {name: getattr(self, name) for name in names}
+        given = {name: value for name, value in own.items() if value is not None}
+        if self.method not in (None, settings.method):
+            given["options"] = {}  # those of the study are of its own method
+        if (
+            settings.assumed
+            and registry.get(contract.Method, self.method or settings.method).proves
+        ):
+            given.setdefault("budget", None)
+        return replace(settings, **given)
+
+    def spending(self, settings: SearchSettings) -> Spending:
+        """Return what measuring may take in a run that is searched so, and has taken."""
+        time_s = math.inf if settings.time_s is None else settings.time_s
+        return Spending(time_s=time_s, spent_s=self.spent_s)

@@ -35,6 +35,7 @@ from dse.study.axes import axes_labels
 from dse.study.demand import check_arrivals, check_mix, settle_policy
 from dse.study.environment import RECORDS, open_axis, resolve
 from dse.study.field_kinds import Mix
+from dse.study.measuring import measuring
 from dse.study.overrides import EXAMPLE, at_value, check_shape, override, sweep_of, validate
 from dse.study.quantities import (
     Named,
@@ -102,9 +103,7 @@ def measured_columns(
     """Return the measured columns of designs, or raise all errors found so far."""
     if written.evaluate is None:
         return None, {}
-    from dse.study.measured.evaluate import measured_quantities  # only if it is written
-
-    found = measured_quantities(written, space, reader)
+    found = measuring().quantities(written, space, reader)
     reader.raise_any()
     return found
 
@@ -197,9 +196,8 @@ class Study:
                 f"{sweep.path} takes {len(sweep.values)} values, and the study runs for each"
             )
         if self.problem.measured is not None:
-            from dse.study.measured.evaluate import measuring_lines  # few studies are
-
-            lines += measuring_lines(self.problem, self.settings, self.measuring, each)
+            wing = measuring()
+            lines += wing.lines(self.problem, self.settings, self.measuring, each)
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     @property
@@ -321,9 +319,7 @@ def prepare(found: Document, like: Study | None = None) -> Study:
     if written.designs is not None:
         if written.evaluate is None:
             return _over_designs(written, reader)
-        from dse.study.measured.evaluate import with_axes  # few studies have one
-
-        written = with_axes(written, reader)
+        written = measuring().pool_axes(written, reader)
     return replace(_modelled(written, like, reader), document=found)
 
 
@@ -377,7 +373,7 @@ def _requirements(
 
 def _over_designs(written: schema.StudyFile, reader: Reader) -> Study:
     """Return a study over designs that are evaluated already."""
-    from dse.study.measured import evaluated  # few studies are
+    from dse.study import evaluated  # few studies are
 
     scenario = Scenario()
     check_search_section(written, reader)

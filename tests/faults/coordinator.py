@@ -17,7 +17,7 @@ from pathlib import Path
 
 from dse.contract.evaluators import Measurement, Value, key
 from dse.errors import StoreError
-from dse.store.store import StoreShelf, open_store
+from dse.measure.store import StoreShelf, open_store
 
 AXES = {"unroll": 16, "banks": 16, "width": 16}
 BATCH = 4

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from dse.evaluators.attempts import measured
-from dse.evaluators.dask import Cluster
+from dse.measure.attempts import measured
+from dse.measure.dask import Cluster
 from tests.conftest import ROOT
-from tests.evaluators.evaluators import shell
-from tests.evaluators.test_pool import DOUBLE, numbers
+from tests.measure.evaluators import shell
+from tests.measure.test_pool import DOUBLE, numbers
 
 KILLS = 20 if "DSE_FAULTS" in os.environ else 1
 

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from dse.contract.evaluators import Measurement, key
-from dse.store.rows import STORE_FILES
-from dse.store.store import StoreShelf, open_store, open_to_read
-from tests.store.examples import IDENTITY, design, keep
+from dse.measure.store import STORE_FILES, StoreShelf, open_store, open_to_read
+from tests.measure.examples import IDENTITY, design, keep
 
 EVERYTHING = "DSE_FAULTS" in os.environ
 

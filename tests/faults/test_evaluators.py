@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from dse.evaluators import attempts
-from dse.evaluators.attempts import measured, workers_for
+from dse.measure import attempts
+from dse.measure.attempts import measured, workers_for
 from tests.conftest import ROOT
-from tests.evaluators.evaluators import Acts, shell
+from tests.measure.evaluators import Acts, shell
 
 EVERYTHING = "DSE_FAULTS" in os.environ
 TIMES = 50 if EVERYTHING else 2
@@ -92,8 +92,8 @@ import signal, sys
 from pathlib import Path
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background ignores
 sys.path.insert(0, {root!r})
-from dse.evaluators.attempts import measured
-from tests.evaluators.evaluators import shell
+from dse.measure.attempts import measured
+from tests.measure.evaluators import shell
 designs = [{{"number": float(n)}} for n in range(1000)]
 text = "(sleep 300 & sleep 300) & trap '' TERM; touch {{number}}; sleep 300"
 folder = Path({folder!r})

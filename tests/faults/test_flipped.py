@@ -11,9 +11,8 @@ from collections import Counter
 from pathlib import Path
 
 from dse.errors import StoreError
-from dse.store.rows import STORE
-from dse.store.store import StoreShelf, open_store, open_to_read
-from tests.store.examples import IDENTITY, filled, keep, measured
+from dse.measure.store import STORE, StoreShelf, open_store, open_to_read
+from tests.measure.examples import IDENTITY, filled, keep, measured
 
 EVERYTHING = "DSE_FAULTS" in os.environ
 

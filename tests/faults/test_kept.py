@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from dse.store.rows import STORE
-from dse.store.store import open_to_read
+from dse.measure.store import STORE, open_to_read
 from tests.conftest import ROOT
 from tests.faults import coordinator
 from tests.faults.injection import STRACE, Event, injected, traced_calls

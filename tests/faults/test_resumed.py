@@ -25,8 +25,8 @@ import pytest
 
 import dse
 from dse.files.whole_folders import waiting_for
-from dse.store.rows import time_measuring
-from dse.store.store import open_to_read
+from dse.measure.store import open_to_read
+from dse.study.measuring import time_measuring
 from tests.faults.injection import STRACE, Event, injected
 
 EVERYTHING = "DSE_FAULTS" in os.environ

@@ -20,15 +20,15 @@ FLOORS = (
     ("contract",),
     ("workers",),
     ("algebra", "plugins"),
-    ("files", "model", "evaluators"),
-    ("search", "store"),
+    ("files", "model"),
+    ("search",),
     ("methods", "testing", "study", "reports"),
     ("runs", "fitting", "installation"),
     ("parametric",),
     ("answers", "audit", "page"),
     ("sampling", "simulation"),
     ("api",),
-    ("serve", "silicon", "papers"),
+    ("serve", "silicon", "papers", "measure"),
     ("cli",),
     ("__init__", "__main__"),
 )
@@ -36,6 +36,7 @@ FLOORS = (
 
 FLOOR = {name: number for number, names in enumerate(FLOORS) for name in names}
 WINGS = {
+    "measure": ("dse.measure",),
     "silicon": ("dse.silicon", "dse.cores.rtl"),
     "papers": (
         *("dse.papers", "dse.cores.battle_hempstead"),
@@ -183,11 +184,11 @@ ONLY_USERS = {
         "dse.objectives.roofline.paper.figures",
     },
     "SALib": {"dse.sampling.sobol"},
-    "distributed": {"dse.evaluators.dask"},
+    "distributed": {"dse.measure.dask"},
     "concurrent": {"dse.workers"},
     "mcp": {"dse.serve.agents"},
     "moocore": {"dse.model.front", "dse.model.volume"},
-    "multiprocessing": {"dse.workers", "dse.evaluators.attempts"},
+    "multiprocessing": {"dse.workers", "dse.measure.attempts"},
     "packaging": {"dse.installation.doctor"},
     "optuna": {
         "dse.search.heuristic.optuna",
@@ -196,7 +197,7 @@ ONLY_USERS = {
     "pandas": {"dse.runs.result"},
     "pyarrow": {"dse.runs.run_files"},
     "pymoo": {"dse.search.heuristic.pymoo", "dse.methods.genetic"},
-    "sqlite3": {"dse.store.store"},
+    "sqlite3": {"dse.measure.store"},
     "ruamel": {"dse.files.yaml"},
     "typer": {module for module in SOURCES if package(module) == "cli"},
 }
@@ -265,7 +266,7 @@ LEFT_OUT = {
     "--help": (*CHECKED, "numpy", "pydantic", "ruamel"),
     "list cores": (*SEARCHED, "dse.study.schema"),
     "check studies/des_100gbps.yaml": CHECKED,
-    "explain studies/settop_116mbps.yaml --design u1": (*DRAWN, *RECORDS, "dse.runs.measuring"),
+    "explain studies/settop_116mbps.yaml --design u1": (*DRAWN, *RECORDS, "dse.measure"),
     "run studies/settop_116mbps.yaml --no-plots --out {out}": DRAWN,
 }
 """Modules that a command does not import, for each takes longer than the command may."""

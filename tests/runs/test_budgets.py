@@ -12,7 +12,7 @@ import pytest
 import dse
 from dse.contract.evaluators import Measurement
 from dse.errors import StudyError
-from dse.store.rows import StoredMeasurement, time_measuring
+from dse.study.measuring import StoredMeasurement, time_measuring
 from tests.runs.test_kept import Counted
 from tests.runs.test_measuring import figures, study
 

@@ -19,11 +19,10 @@ import pytest
 import dse
 from dse.errors import ArgumentError, MeasurementError, OutputError, StoreError, TooLargeError
 from dse.files.document import read_document
+from dse.measure.store import STORE, open_store, open_to_read
 from dse.runs.finished import plot_run
 from dse.runs.result import run_folder
 from dse.runs.unfinished import readable
-from dse.store.rows import STORE
-from dse.store.store import open_store, open_to_read
 from tests.conftest import STUDIES, run_dse
 from tests.runs import test_measuring
 from tests.runs.test_measuring import FAILING, figures, study

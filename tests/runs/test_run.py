@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 import dse
+from dse.measure.record import changed_fields
 from dse.model import volume
 from dse.runs import run_files
-from dse.runs.measurements import changed_fields
 from dse.runs.result import FILES, PICTURES
 from dse.study import study
 from dse.study.schema import json_schema

@@ -10,22 +10,21 @@ import os
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dse import search
-from dse.errors import OutputError
+from dse.errors import OutputError, shortened, visible
 from dse.files.document import EVALUATE, IN_MEMORY, Document
 from dse.files.json import jsonable
+from dse.files.yaml import flow_yaml
 from dse.model.measured import MeasuredColumns
 from dse.model.problem import Problem
 from dse.reports.text import plural
-from dse.runs.measurements import changed_fields
+from dse.runs.limits import ALIKE_CHARACTERS
 from dse.runs.solved import inputs_of
 from dse.study import study
 from dse.study.overrides import Sweep, at_value, sweep_of
-
-if TYPE_CHECKING:
-    from dse.runs.solved import Options
+from dse.study.search_section import Options
 
 Facts = Mapping[str, Any]
 
@@ -110,12 +109,6 @@ def resume_command(facts: Facts, folder: Path) -> str:
     return shlex.join([*command, "--resume"])
 
 
-def retry_text(folder: Path) -> str:
-    """Return how designs of a run that failed are measured again."""
-    taken = f"--reuse {shlex.quote(str(folder))} --out NEW"
-    return f"measure again what failed, in another run: {taken} (`reuse` and `out` in Python)"
-
-
 def _in_python(run: Facts) -> Iterator[str]:
     """Yield the arguments of a run as Python has them; the names are the same."""
     if run["overrides"]:
@@ -154,3 +147,46 @@ def require_same(before: Facts | None, now: Facts, folder: Path, count: int) -> 
         f"the changed study in a folder of its own: {reuse}--out "
         f"NEW, or begin again here: --fresh ({named}`out` and `fresh` in Python)"
     )
+
+
+_NOTHING = object()
+
+
+def changed_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Return a line ``search.budget: 100 -> 200`` for each field of plain data that differs.
+
+    Lists of one length that hold mappings are compared item by item, others as a whole.
+
+    Examples
+    --------
+    >>> changed_fields({"seed": 1, "axes": {"u": [1, 2]}}, {"seed": 1, "axes": {"u": [1, 2, 4]}})
+    ['axes.u: [1, 2] -> [1, 2, 4]']
+    >>> changed_fields({"study": {}}, {"study": {"seed": 7}})
+    ['study.seed: not set -> 7']
+    """
+    return [f"{path}: {_beside(old, new)}" for path, old, new in _changes("", before, after)]
+
+
+def _changes(path: str, before: Any, after: Any) -> Iterator[tuple[str, Any, Any]]:
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for name in dict.fromkeys((*before, *after)):
+            inside = f"{path}.{name}" if path else str(name)
+            yield from _changes(inside, before.get(name, _NOTHING), after.get(name, _NOTHING))
+    elif _is_itemised(before) and _is_itemised(after) and len(before) == len(after):
+        for number, (old, new) in enumerate(zip(before, after, strict=True), 1):
+            yield from _changes(f"{path}.{number}", old, new)
+    elif before != after or isinstance(before, bool) != isinstance(after, bool):
+        yield path, before, after
+
+
+def _is_itemised(value: Any) -> bool:
+    return isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value)
+
+
+def _beside(before: Any, after: Any) -> str:
+    """Return both values; long ones that begin alike are shown from where they differ."""
+    texts = ["not set" if value is _NOTHING else flow_yaml(value) for value in (before, after)]
+    alike = next((at for at, (old, new) in enumerate(zip(*texts, strict=False)) if old != new), 0)
+    if alike > ALIKE_CHARACTERS:
+        texts = [f"...{text[alike - ALIKE_CHARACTERS // 2 :]}" for text in texts]
+    return " -> ".join(visible(shortened(text)) for text in texts)

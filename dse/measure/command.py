@@ -14,10 +14,12 @@ from string import Formatter
 from dse.algebra.units import factor
 from dse.contract.evaluators import INFEASIBLE, InfeasibleDesign, Measurement, Value
 from dse.errors import UnitError, nearest
-from dse.evaluators.limits import CAUSE_CHARACTERS
-from dse.evaluators.outputs import NOTHING, Declared, UnusableOutputError, read, values
-from dse.evaluators.processes import Ended, how_it_ended, supervised
-from dse.evaluators.supervisor import OUTPUT
+from dse.measure.outputs import NOTHING, Declared, UnusableOutputError, read, values
+from dse.workers.programs import Ended, how_it_ended, supervised
+from dse.workers.supervisor import OUTPUT
+
+CAUSE_CHARACTERS = 100
+"""Most of the last line of standard error that is part of a cause."""
 
 PLACES = ("input", "output", "study")
 """Placeholders that are no axes: the file of the design, that of the outputs, the study's folder"""
@@ -35,7 +37,7 @@ class Command:
     with the value of each axis; the path of that file is the placeholder ``{input}`` and the
     environment variable ``DSE_INPUT``.  It tells its outputs in the file ``{output}``
     (``DSE_OUTPUT``) if that is among its arguments or it writes it, and otherwise on standard
-    output, as `dse.evaluators.outputs.values` reads them.
+    output, as `dse.measure.outputs.values` reads them.
 
     Attributes
     ----------

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dse.contract.evaluators import Measurement, key
-from dse.evaluators.function import FunctionEvaluator, code_identity
+from dse.measure.function import FunctionEvaluator, code_identity
 
 
 def measured(returned: object) -> Measurement:

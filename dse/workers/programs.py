@@ -14,8 +14,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dse.evaluators import supervisor
-from dse.evaluators.limits import ERROR_BYTE, OUTPUT_BYTE, STOP_PERIOD_S, SUPERVISOR_PATIENCE_S
+from dse.workers import supervisor
+
+STOP_PERIOD_S = 0.1
+"""Time after which it is polled again whether to stop."""
+
+SUPERVISOR_PATIENCE_S = 10.0
+"""So much longer than it should take, a supervisor is waited for."""
+
+OUTPUT_BYTE, ERROR_BYTE = 1_000_000, 4_000
+"""What is read of what a program writes about a design, and kept of the end of standard error."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,11 +9,11 @@ import pytest
 
 import dse
 from dse.errors import DseError
-from dse.evaluators.dask import Cluster
+from dse.measure.dask import Cluster
 from dse.runs.run_files import evaluations_file
 from tests.conftest import until
-from tests.evaluators.evaluators import SLEEPER, Acts, shell
-from tests.evaluators.test_pool import DOUBLE, all_of, numbers
+from tests.measure.evaluators import SLEEPER, Acts, shell
+from tests.measure.test_pool import DOUBLE, all_of, numbers
 
 pytest.importorskip("distributed", reason="the extra dask is not installed")
 

@@ -22,15 +22,17 @@ from typing import Protocol, runtime_checkable
 
 from dse.contract.evaluators import Evaluator, Measurement, Value, key
 from dse.errors import FOREIGN, DseError, OutputError
-from dse.evaluators.limits import (
-    FOLDERS_KEPT,
-    RETRY_WAIT_S,
-    STOP_PERIOD_S,
-    WORKER_LAST_S,
-    WORKER_PATIENCE_S,
-)
-from dse.evaluators.processes import how_it_ended
 from dse.workers import follow_the_program
+from dse.workers.programs import STOP_PERIOD_S, how_it_ended
+
+FOLDERS_KEPT = 100
+"""Working folders of failed designs that a call keeps; a few more where several fail at once."""
+
+RETRY_WAIT_S = 60.0
+"""The longest time before a design is tried again."""
+
+WORKER_PATIENCE_S, WORKER_LAST_S = 60.0, 1.0
+"""So long a new worker may take to import what it measures with, and one that is silent to end."""
 
 
 @runtime_checkable

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from dse.contract.evaluators import FAILURES, Measurement, key
 from dse.errors import StoreError
-from dse.store.rows import STORE, StoredMeasurement, read_cells, stored_cells, time_measuring
-from dse.store.store import StoreShelf, open_store, open_to_read
+from dse.measure.store import StoreShelf, open_store, open_to_read, read_cells, stored_cells
+from dse.study.measuring import STORE, StoredMeasurement, time_measuring
 from tests.conftest import ROOT
-from tests.store.examples import FAILED, IDENTITY, design, filled, keep, measured
+from tests.measure.examples import FAILED, IDENTITY, design, filled, keep, measured
 
 
 def bits(value: float) -> bytes:
@@ -180,7 +180,7 @@ def test_keeping_counts_for_all_or_nothing_when_interrupted(tmp_path: Path) -> N
 def test_a_process_waits_for_another_that_writes(tmp_path: Path) -> None:
     filled(tmp_path)
     code = (
-        "import sys, pathlib; from dse.store.store import open_store; "
+        "import sys, pathlib; from dse.measure.store import open_store; "
         "store = open_store(pathlib.Path(sys.argv[1])); store.describe({'by': 'the other'})"
     )
     with open_store(tmp_path) as store:

@@ -11,10 +11,10 @@ import pytest
 
 from dse.contract.evaluators import Measurement
 from dse.errors import DseError
-from dse.evaluators import dask
-from dse.evaluators.attempts import Attempt
-from dse.evaluators.dask import Cluster
-from tests.evaluators.evaluators import Asks
+from dse.measure import dask
+from dse.measure.attempts import Attempt
+from dse.measure.dask import Cluster
+from tests.measure.evaluators import Asks
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 

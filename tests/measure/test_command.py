@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from dse.contract.evaluators import Measurement
-from dse.evaluators.command import Command, taken_names, wrong_arguments
+from dse.measure.command import Command, taken_names, wrong_arguments
 from tests.conftest import until
-from tests.evaluators.evaluators import SLEEPER
+from tests.measure.evaluators import SLEEPER
 
 ECHO = (
     "import json, os, sys\n"

@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from dse.contract.evaluators import Measurement, Ranges, Value
+from dse.contract.evaluators import Measurement, Ranges, Value, key
 from dse.errors import StoreError
 from dse.files.whole_folders import flush
-from dse.store.rows import (
-    COLUMNS,
-    STORE,
-    STORE_FILES,
-    StoredMeasurement,
-    checksum,
-    read_cells,
-    stored_cells,
-)
+from dse.study.measuring import STORE, STORE_FILES, StoredMeasurement
 
 APPLICATION = 0x44534531
 """Marks an SQLite file as a store (``DSE1`` in ASCII)."""
 
 VERSION = 4
 """Of the schema."""
+
+COLUMNS = {
+    "number": "INTEGER PRIMARY KEY",
+    "key": "TEXT NOT NULL UNIQUE",
+    "identity": "TEXT NOT NULL",
+    "design": "TEXT NOT NULL",
+    "measurement": "TEXT NOT NULL",
+    "kept_at": "TEXT NOT NULL",
+    "checksum": "TEXT NOT NULL",
+}
+"""Of a row, in this order.  `number` counts from 1 without gaps.  Identity, design and measurement
+are JSON in ASCII, which has any text: also a NUL, and bytes that are no UTF-8 and came as lone
+surrogates."""
 
 SCHEMA = {
     "evaluations": f"CREATE TABLE evaluations ({', '.join(map(' '.join, COLUMNS.items()))})",
@@ -392,6 +398,45 @@ class Store:
         except StoreError:
             self.close()
             raise
+
+
+def stored_cells(stored: StoredMeasurement) -> tuple[Any, ...]:
+    """Return the cells of a row, in the order of `COLUMNS`."""
+    found = asdict(stored.measurement)
+    found["values"] = {name: float(value) for name, value in stored.measurement.values.items()}
+    design = {k: v if isinstance(v, str) else float(v) for k, v in stored.design.items()}
+    texts = (json.dumps(one) for one in (stored.identity, design, found))
+    cells = (stored.number, stored.key, *texts, stored.kept_at)
+    return (*cells, checksum(cells))
+
+
+def read_cells(cells: Sequence[Any]) -> StoredMeasurement:
+    """Return what a row says.
+
+    Raises
+    ------
+    ValueError
+        It does not have its checksum, or its key is not that of its design.
+    """
+    if checksum(cells[:-1]) != cells[-1]:
+        raise ValueError("it does not have its checksum")
+    number, name, *texts, kept_at, _ = cells
+    identity, design, found = map(json.loads, texts)
+    if key(identity, design) != name:
+        raise ValueError("its key is not that of its design")
+    return StoredMeasurement(
+        number=number,
+        key=name,
+        identity=identity,
+        design=design,
+        measurement=Measurement(**found),
+        kept_at=kept_at,
+    )
+
+
+def checksum(cells: Sequence[Any]) -> str:
+    """Return SHA-256 of cells: 64 hexadecimal digits."""
+    return hashlib.sha256(json.dumps([*cells]).encode()).hexdigest()
 
 
 class StoreShelf:

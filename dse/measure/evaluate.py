@@ -31,13 +31,13 @@ from dse.contract.evaluators import (
     key,
 )
 from dse.errors import UnitError, nearest, plural
-from dse.evaluators.command import Command, placeholders, taken_names, wrong_arguments
-from dse.evaluators.function import FileFunction, FunctionEvaluator, code_identity, require_function
-from dse.evaluators.outputs import Declared
 from dse.files.document import Document
 from dse.files.headers import DIMENSIONLESS
 from dse.files.inputs import Input, base_of, content_of, locate
 from dse.files.json import read_regular, reason
+from dse.measure.command import Command, placeholders, taken_names, wrong_arguments
+from dse.measure.function import FileFunction, FunctionEvaluator, code_identity, require_function
+from dse.measure.outputs import Declared
 from dse.model.beforehand import MOST_CODES
 from dse.model.measured import Bench, Design, MeasuredColumns, MemoryShelf
 from dse.model.problem import Problem

@@ -18,8 +18,10 @@ from uuid import uuid4
 
 from dse.contract.evaluators import Evaluator, Measurement
 from dse.errors import DseError, MissingLibraryError
-from dse.evaluators.attempts import Attempt, attempted, failed
-from dse.evaluators.limits import SCHEDULER_ATTEMPT_S, SCHEDULER_PATIENCE_S
+from dse.measure.attempts import Attempt, attempted, failed
+
+SCHEDULER_PATIENCE_S, SCHEDULER_ATTEMPT_S = 30.0, 1.0
+"""So long a scheduler is waited for, at first and whenever it is gone, and in one attempt."""
 
 _DIED = "its worker died, or the machine that it ran on"
 

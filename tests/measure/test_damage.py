@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from dse.errors import StoreError
-from dse.store import store
-from dse.store.rows import STORE, STORE_FILES, read_cells, stored_cells
-from dse.store.store import Store, StoreShelf, open_store, open_to_read
-from tests.store.examples import IDENTITY, filled, keep, measured
+from dse.measure import store
+from dse.measure.store import Store, StoreShelf, open_store, open_to_read, read_cells, stored_cells
+from dse.study.measuring import STORE, STORE_FILES
+from tests.measure.examples import IDENTITY, filled, keep, measured
 
 WAL = f"{STORE}-wal"
 COPY = "put back a copy of it, or begin again with --fresh (`fresh` in Python)"

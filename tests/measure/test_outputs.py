@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dse.evaluators.limits import OUTPUT_BYTE
-from dse.evaluators.outputs import Declared, UnusableOutputError, read, values
+from dse.measure.outputs import Declared, UnusableOutputError, read, values
+from dse.workers.programs import OUTPUT_BYTE
 
 OUTPUTS = {"area_m2": "um2", "power_w": "mW", "share": "%"}
 LINES = "area = 12 um2\npower = 3\nshare = 50\n"

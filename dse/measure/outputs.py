@@ -13,7 +13,10 @@ from dse.algebra.magnitudes import fault_of
 from dse.algebra.units import parse, show, stem
 from dse.contract.evaluators import InfeasibleDesign, Ranges
 from dse.errors import DseError, UnitError, nearest
-from dse.evaluators.limits import NAME_CHARACTERS, OUTPUT_BYTE
+from dse.workers.programs import OUTPUT_BYTE
+
+NAME_CHARACTERS = 60
+"""Most of the name of another output that a message has."""
 
 _BRACE, _REST = re.compile(r'^\{(?=\s*(?:["}]|\Z))', re.MULTILINE), re.compile(r"[ \t\r]*(?:\n|\Z)")
 _LINE = re.compile(r"\s*([^\s=]+)\s*=\s*(.*?)\s*")

@@ -1,4 +1,4 @@
-"""Independent work on several cores: the only user of processes.
+"""Independent work on several cores, and other programs under a supervisor.
 
 Workers start afresh on every platform, import what their function needs, and take tasks in turn;
 answers come back in the order of the tasks, so that nothing depends on how many there are.

@@ -5,43 +5,34 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from dse import search
 from dse.algebra.units import duration
 from dse.contract.evaluators import Measurement, RecordedEvaluator
 from dse.errors import BudgetError, MeasurementError
-from dse.files.document import Document
-from dse.model.measured import Bench, Design, MemoryShelf, Spending
+from dse.measure import attempts
+from dse.measure.attempts import FOLDERS_KEPT, Workers
+from dse.measure.dask import Cluster
+from dse.model.measured import Bench, Design
+from dse.model.problem import Problem
 from dse.reports.text import plural
 from dse.runs.limits import WATCH_PERIOD_S
 from dse.runs.measurements import ONLY_RUNS, causes_text
 from dse.runs.run_files import begin_manifest
-from dse.runs.solved import Options
-from dse.search import FAILING, Progress, SearchSettings
-from dse.search.exact.work import Stop, StopError
+from dse.search import FAILING, SearchSettings
+from dse.search.exact.work import StopError
+from dse.study.measuring import Working
 from dse.study.schema import EvaluateSection
-from dse.study.study import Study
-
-if TYPE_CHECKING:
-    from dse.evaluators.attempts import Workers
 
 
 class FailingError(StopError):
     """So many designs failed that measuring more of them would be in vain."""
 
     way = FAILING
-
-
-def with_shelves(document: Document) -> Document:
-    """Return a document whose measurements are kept at least as long as it is used."""
-    if document.shelves is not None:
-        return document
-    shelf = MemoryShelf()
-    return replace(document, shelves=lambda identity, ranges: shelf)
 
 
 @runtime_checkable
@@ -52,34 +43,14 @@ class Narrator(Protocol):
         """Show what is done now."""
 
 
-@dataclass(frozen=True)
-class Working:
-    """How designs are measured.
-
-    Attributes
-    ----------
-    options
-        By how many workers, or which cluster, in which folder (None: a temporary one, of which
-        nothing stays), and in which file other processes see how far it is.
-    stop
-        Polled while measurements run: whether they are to end.
-    progress
-        Called with each measurement that ends.
-    spending
-        What measuring takes, and may.
-    """
-
-    options: Options
-    stop: Stop | None = None
-    progress: Progress | None = None
-    spending: Spending = field(default_factory=Spending)
-
-
 @contextmanager
-def measured_study(
-    prepared: Study, working: Working | None, settings: SearchSettings
-) -> Iterator[Study]:
-    """Yield a study, and let a search measure its designs meanwhile.
+def let_measure(
+    problem: Problem,
+    section: EvaluateSection | None,
+    working: Working | None,
+    settings: SearchSettings,
+) -> Iterator[None]:
+    """Let a search measure designs inside.
 
     Of a run that is over, what it measured is all that is known.
 
@@ -89,28 +60,24 @@ def measured_study(
         The study measures, and nothing may be measured: `working` is None.  Or all that was
         requested failed.
     """
-    columns = prepared.problem.measured
-    if columns is None:
-        yield prepared
+    if problem.measured is None:
+        yield
         return
-    if isinstance(columns.bench.evaluator, RecordedEvaluator) or prepared.measuring is None:
-        yield prepared
+    bench = problem.measured.bench
+    if isinstance(bench.evaluator, RecordedEvaluator) or section is None:
+        yield
     elif working is None:
         raise MeasurementError(ONLY_RUNS)
     else:
-        planned = search.planned(prepared.problem, settings)
-        with _opened(columns.bench, prepared.measuring, working, planned):
-            yield prepared
-    if columns.bench.failures:
-        require_measurements(columns.bench, working is not None and working.spending.failing != "")
+        with _opened(bench, section, working, search.planned(problem, settings)):
+            yield
+    if bench.failures:
+        require_measurements(bench, working is not None and working.spending.failing != "")
 
 
 @contextmanager
 def _opened(bench: Bench, said: EvaluateSection, working: Working, planned: int) -> Iterator[None]:
     """Let a bench measure."""
-    from dse.evaluators import attempts  # processes, only where something is measured
-    from dse.evaluators.dask import Cluster
-
     options, evaluator = working.options, bench.evaluator
     crew: Workers
     if options.dask is None:
@@ -161,9 +128,6 @@ class _Asking:
             Before all of them are measured.
         """
         self._stop_if_failing()
-        from dse.evaluators import attempts
-        from dse.evaluators.limits import FOLDERS_KEPT
-
         spending, done = self.working.spending, 0
         stop, before = self.working.stop or (lambda: False), len(self.bench.seen)
         failed, kept = len(self.bench.failures), self.working.options.folder is not None

@@ -14,20 +14,20 @@ from dse.contract.evaluators import Ranges
 from dse.errors import InfeasibleError, OutputError, StoreError, StudyError
 from dse.files.document import Document
 from dse.files.whole_folders import WorkingFolder
+from dse.measure.measuring import FailingError
+from dse.measure.record import Facts, require_same, resume_command, run_facts
+from dse.measure.store import Store, StoreShelf, open_store, open_to_read
 from dse.reports.text import plural
-from dse.runs.measurements import MEASURING
-from dse.runs.measuring import FailingError
-from dse.runs.record import (
-    Facts,
-    require_same,
-    resume_command,
-    retry_text,
-    run_facts,
-)
+from dse.runs.measurements import retry_text
 from dse.runs.run_files import MANIFEST
-from dse.runs.solved import Options
-from dse.store.rows import STORE, STORE_FILES, time_measuring
-from dse.store.store import Store, StoreShelf, open_store, open_to_read
+from dse.study.measuring import MEASURING, STORE, STORE_FILES, Keeping, StoredRun, time_measuring
+from dse.study.search_section import Options
+
+
+def kept_run(place: WorkingFolder, document: Document, options: Options) -> tuple[str, Keeping]:
+    """Return the command that goes on with a run, and what keeps its measurements; as `begun`."""
+    facts = begun(place, document, options)
+    return resume_command(facts, place.target), keeping_in(place, document, options, facts)
 
 
 def begun(place: WorkingFolder, document: Document, options: Options) -> dict[str, Any]:
@@ -164,3 +164,22 @@ def _linked(source: str, target: str) -> None:
         os.link(source, target)
     except OSError:
         shutil.copy2(source, target)
+
+
+def stored_run(folder: Path) -> StoredRun:
+    """Return what lies in the store of a run, which may go on meanwhile.
+
+    Raises
+    ------
+    StoreError
+        It cannot be read, or does not say what the run is.
+    """
+    with open_to_read(folder) as store:
+        facts = store.description()
+        if facts is None:
+            what = f"use what it has by: dse run STUDY --reuse {folder} --out NEW"
+            begin = f"nothing is measured yet: dse run STUDY --out {folder}"
+            remedy = what if len(store) else begin
+            raise StoreError(f"{store.path} does not say of which study it is; {remedy}")
+        command = resume_command(facts, folder)
+        return StoredRun(folder, facts, tuple(store.rows()), command)

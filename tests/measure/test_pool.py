@@ -10,8 +10,8 @@ import pytest
 
 from dse.contract.evaluators import Evaluator, Measurement, Value
 from dse.errors import DseError, OutputError
-from dse.evaluators import attempts
-from dse.evaluators.attempts import (
+from dse.measure import attempts
+from dse.measure.attempts import (
     Attempt,
     InProcess,
     Spawned,
@@ -20,7 +20,7 @@ from dse.evaluators.attempts import (
     measured,
     workers_for,
 )
-from tests.evaluators.evaluators import Acts, shell
+from tests.measure.evaluators import Acts, shell
 
 DOUBLE = "echo double = $(( 2 * {number} ))"
 

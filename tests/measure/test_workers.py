@@ -17,8 +17,8 @@ import pytest
 
 from dse.contract.evaluators import Measurement
 from dse.errors import DseError
-from dse.evaluators import attempts, processes
-from dse.evaluators.attempts import (
+from dse.measure import attempts
+from dse.measure.attempts import (
     Attempt,
     InProcess,
     Spawned,
@@ -28,9 +28,10 @@ from dse.evaluators.attempts import (
     attempted,
     before_next_s,
 )
+from dse.workers import programs
 from tests.conftest import until
-from tests.evaluators.evaluators import SLEEPER, Acts, Asks, Unready, shell
-from tests.evaluators.test_pool import DOUBLE, Scripted, all_of, numbers
+from tests.measure.evaluators import SLEEPER, Acts, Asks, Unready, shell
+from tests.measure.test_pool import DOUBLE, Scripted, all_of, numbers
 
 GOOD = Measurement(values={"double": 1.0})
 BAD = Measurement(values={}, kind="exit", cause="x")
@@ -242,12 +243,12 @@ def other(text: str) -> Iterator[subprocess.Popen[bytes]]:
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "SUPERVISOR_PATIENCE_S", 0.2)
+    monkeypatch.setattr(programs, "SUPERVISOR_PATIENCE_S", 0.2)
 
 
 def test_an_answer_may_come_in_parts() -> None:
     with other("printf '{'; sleep 0.3; echo '}'") as process:
-        assert processes._answer(process, b"\n", None, lambda: False) == b"{}\n"
+        assert programs._answer(process, b"\n", None, lambda: False) == b"{}\n"
 
 
 @pytest.mark.parametrize(("timeout_s", "stops"), [(0.1, False), (None, True)])
@@ -255,16 +256,16 @@ def test_a_supervisor_that_does_not_answer_is_given_up(
     timeout_s: float | None, stops: bool, hasty: None
 ) -> None:
     with other("exec sleep 300") as process:
-        assert processes._answer(process, b"\n", timeout_s, lambda: stops) == b""
+        assert programs._answer(process, b"\n", timeout_s, lambda: stops) == b""
         assert process.wait(60) == -signal.SIGKILL
 
 
 def test_a_supervisor_that_does_not_end_is_ended(hasty: None) -> None:
     with other("exec sleep 300") as process:
-        processes._let_go(process)
+        programs._let_go(process)
         assert process.wait(60) == -signal.SIGKILL
     with other("read line; exit 3") as process:
-        processes._let_go(process)  # it hears that nobody is there
+        programs._let_go(process)  # it hears that nobody is there
         assert process.returncode == 3
 
 
@@ -310,7 +311,7 @@ def test_a_program_is_out_of_reach_of_the_terminal(tmp_path: Path) -> None:
 
 
 def test_how_a_program_ended_is_told_in_words() -> None:
-    assert [processes.how_it_ended(status) for status in (0, 1, -11, -40)] == [
+    assert [programs.how_it_ended(status) for status in (0, 1, -11, -40)] == [
         "it returned 0",
         "it returned 1",
         "it was ended by SIGSEGV (Segmentation fault)",

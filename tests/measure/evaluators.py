@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dse.contract.evaluators import Measurement, Value
-from dse.evaluators.command import Command
+from dse.measure.command import Command
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from typing import Any
 
 from dse.contract.evaluators import INFEASIBLE, InfeasibleDesign, Measurement, Value
 from dse.errors import FOREIGN, UnitError, nearest
-from dse.evaluators.outputs import NOTHING, Declared, UnusableOutputError, values
+from dse.measure.outputs import NOTHING, Declared, UnusableOutputError, values
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dse.contract.evaluators import Measurement, Value, key
-from dse.store.store import StoreShelf, open_store
+from dse.measure.store import StoreShelf, open_store
 
 IDENTITY = "synth.sh version 1"
 
