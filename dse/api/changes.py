@@ -12,7 +12,6 @@ from dse.api.arguments import (
     study_of,
     texts,
 )
-from dse.errors import ArgumentError
 
 if TYPE_CHECKING:
     from dse.api.arguments import Overrides, StudySource
@@ -69,11 +68,10 @@ def flips(
 @public
 def decision_map(
     source: StudySource | Result,
-    range_: str | None = None,
+    range_: str,
     other_range: str | None = None,
     *,
     prefer: str | None = None,
-    front: bool = False,
     counts: bool = False,
     by: Names = (),
     overrides: Overrides | None = None,
@@ -91,13 +89,10 @@ def decision_map(
     source, prefer, overrides
         As in `answer`.
     range_ : NAME=FROM..TO
-        Assumption and range: rate=1..240Gbps (default: the sweep of the study).  Crossovers along
-        it are exact.
+        Assumption and range: rate=1..240Gbps.  Crossovers along it are exact.
     other_range : NAME=FROM..TO
         Another assumption and its range, for a map over two.  Its values are closer where the
         answers differ.
-    front
-        Follow every design of the front, not only the answer: over one number.
     counts
         Tell designs apart by minimum instance counts too.
     by : AXIS
@@ -121,13 +116,11 @@ def decision_map(
     document = study_of(source, overrides)
     given: dict[str, Any] = {"prefer": prefer, "counts": counts, "by": texts(by)}
     given["budget"] = budget_of(time)
-    if range_ is not None and other_range is not None:
-        if front:
-            raise ArgumentError("front: it is of one number; leave it out, or the second range")
+    if other_range is not None:
         return find_map(document, (range_, other_range), progress=progress, **given)
 
     def part(share: float) -> None:
         if progress is not None:
             progress(round(100 * share), 100)
 
-    return find_crossovers(document, range_, front=front, progress=part, **given)
+    return find_crossovers(document, range_, progress=part, **given)

@@ -282,7 +282,7 @@ class Line:
         self.limits = limits
         self.scale = NumberScale(logarithmic_from(*limits), entry.integer, entry.among)
         self.column = question.column(entry.problem)
-        self.sampled = self.column is None and not question.front
+        self.sampled = self.column is None and not question.feasible
         self.steps = entry.quantity in IN_STEPS or entry.quantity.endswith(".clock")
         self.at = lru_cache(64)(entry.at)
         self.pool: Index = entry.problem.hosts

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.errors import TooLargeError, UnitError, nearest
@@ -28,11 +27,9 @@ from dse.search.settings import Budget
 from dse.study import study
 from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions
 from dse.study.axes import read_unit
-from dse.study.overrides import override, sweep_of
+from dse.study.overrides import override
 from dse.study.study import Study
 from dse.study.workload_interface_budget import DECLARED, FIELDS
-
-FRONT = "the front"
 
 KNOTS = 17
 """Points of a curve in each interval."""
@@ -45,12 +42,12 @@ EXAMPLE = "write for instance rate=1..240Gbps"
 
 @dataclass(frozen=True)
 class AnswerInterval:
-    """Where the same designs answer: from `low` to `high`, in SI, as far as was found.
+    """Where one design answers: from `low` to `high`, in SI, as far as was found.
 
-    `designs` are in words, one unless the whole front is followed, none when nothing fits;
-    `proof` says what was compared in between; `limited` is why nothing is known
-    beyond `high`, if it is not the range's end; `first` and `last` are the objectives of the answer
-    at both ends, empty for none, or where nobody asks.
+    `designs` is that one in words, or none when nothing fits; `proof` says what was compared in
+    between; `limited` is why nothing is known beyond `high`, if it is not the range's end.  Of
+    `curve` each row is a value, the first and last are the ends, and the objectives there, where
+    something fits.
     """
 
     low: float
@@ -58,8 +55,34 @@ class AnswerInterval:
     designs: tuple[str, ...]
     proof: str
     limited: str = ""
-    first: tuple[float, ...] = ()
-    last: tuple[float, ...] = ()
+    curve: tuple[tuple[float, ...], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The answer."""
+        return self.designs[0] if self.designs else NOTHING_FITS
+
+    @property
+    def first(self) -> tuple[float, ...]:
+        """The objectives at the low end."""
+        return self.curve[0][1:]
+
+    @property
+    def last(self) -> tuple[float, ...]:
+        """The objectives at the high end."""
+        return self.curve[-1][1:]
+
+    def facts(self, quantity: str, goals: Sequence[str]) -> dict[str, Any]:
+        """Return its ends, what is known of them and of what is between, as plain data."""
+        unit = unit_suffix(quantity)
+        return {
+            f"from{unit}": self.low,
+            f"to{unit}": self.high,
+            "answer": self.name,
+            "at_from": dict(zip(goals, self.first, strict=False)),
+            "at_to": dict(zip(goals, self.last, strict=False)),
+            "proof": self.proof,
+        }
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,11 +98,9 @@ class Crossovers(Printable):
     low, high
         The range, in SI.
     followed
-        What was followed, in words: a preference, or the front.
+        The preference that was followed, in words.
     intervals
         In order; together they cover the range, up to where the space grows too large.
-    curve
-        For the answer of a preference, (n, 1 + goals): values of the number and objectives there.
     """
 
     study: Study
@@ -88,21 +109,6 @@ class Crossovers(Printable):
     high: float
     followed: str
     intervals: tuple[AnswerInterval, ...]
-    curve: NDArray[np.float64]
-
-    def held(self) -> dict[str, list[tuple[float, float]]]:
-        """Return for each design where it answers, touching intervals joined."""
-        found: dict[str, list[tuple[float, float]]] = {}
-        previous: tuple[str, ...] = ()
-        for interval in self.intervals:
-            for design in interval.designs:
-                spans = found.setdefault(design, [])
-                if design in previous:
-                    spans[-1] = (spans[-1][0], interval.high)
-                else:
-                    spans.append((interval.low, interval.high))
-            previous = interval.designs
-        return found
 
     def text(self) -> str:
         """Return the intervals as a table."""
@@ -115,67 +121,45 @@ class Crossovers(Printable):
 
     @property
     def _section(self) -> Section:
-        quantity = self.assumption.quantity
-        ends = [units.show(end, quantity) for end in (self.low, self.high)]
-        title = f"{self.followed}, {self.assumption.name} from {ends[0]} to {ends[1]}"
-        headers: tuple[str, ...] = ("design", "on the front")
-        rows: tuple[tuple[str, ...], ...] = tuple(_front_rows(self))
-        if self.followed != FRONT:
-            goals = [goal.name for goal in self.study.problem.goals]
-            headers, rows = ("from", "to", *map(in_words, goals), "design"), tuple(_rows(self))
-        remarks = tuple(_notes(self))
-        return Section("intervals", title, headers=headers, rows=rows, remarks=remarks)
+        show, last = self.assumption.show, self.intervals[-1]
+        title = (
+            f"{self.followed}, {self.assumption.name} from {show(self.low)} to {show(self.high)}"
+        )
+        headers = ("from", "to", *map(in_words, self.goals), "design")
+        notes = [f"Compared in each interval: {proofs_text(self.intervals)}."]
+        if last.limited:
+            notes.append(f"stopped at {show(last.high)}: above it {last.limited}")
+        rows = tuple(self._rows())
+        return Section("intervals", title, headers=headers, rows=rows, remarks=tuple(notes))
+
+    @property
+    def goals(self) -> list[str]:
+        """The names of the objectives."""
+        return [goal.name for goal in self.study.problem.goals]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the intervals as plain data in SI."""
-        unit = unit_suffix(self.assumption.quantity)
-        goals = [goal.name for goal in self.study.problem.goals]
+        quantity, last = self.assumption.quantity, self.intervals[-1]
+        unit = unit_suffix(quantity)
         return {
             "swept": self.assumption.name,
             f"from{unit}": self.low,
             f"to{unit}": self.high,
             "followed": self.followed,
-            "intervals": [
-                {
-                    f"from{unit}": interval.low,
-                    f"to{unit}": interval.high,
-                    "designs": list(interval.designs),
-                    "at_from": dict(zip(goals, interval.first, strict=False)),
-                    "at_to": dict(zip(goals, interval.last, strict=False)),
-                    "proof": interval.proof,
-                }
-                for interval in self.intervals
-            ],
-            f"settled_to{unit}": self.intervals[-1].high,
-            "range_ends_where": self.intervals[-1].limited or None,
-            "held": [
-                {"design": design, f"intervals{unit}": [list(span) for span in spans]}
-                for design, spans in self.held().items()
-            ],
+            "intervals": [one.facts(quantity, self.goals) for one in self.intervals],
+            f"settled_to{unit}": last.high,
+            "range_ends_where": last.limited or None,
         }
 
-
-def _rows(crossovers: Crossovers) -> Iterator[tuple[str, ...]]:
-    quantity = crossovers.assumption.quantity
-    intervals = crossovers.intervals
-    ends = _distinct([intervals[0].low, *(one.high for one in intervals)], quantity)
-    for interval, *between in zip(intervals, ends[:-1], ends[1:], strict=True):
-        goals = [goal.name for goal in crossovers.study.problem.goals]
-        values = [
-            " to ".join(dict.fromkeys(units.show(end, name) for end in (one, other)))
-            for name, one, other in zip(goals, interval.first, interval.last, strict=False)
-        ] or [""] * len(goals)
-        answer = labelled_line(", ".join(interval.designs), crossovers.study.problem.labels)
-        yield (*between, *values, answer or NOTHING_FITS)
-
-
-def _front_rows(crossovers: Crossovers) -> Iterator[tuple[str, str]]:
-    held = crossovers.held()
-    ends = sorted({end for spans in held.values() for span in spans for end in span})
-    text = dict(zip(ends, _distinct(ends, crossovers.assumption.quantity), strict=True))
-    for design, spans in held.items():
-        within = ", ".join(f"{text[low]} to {text[high]}" for low, high in spans)
-        yield labelled_line(design, crossovers.study.problem.labels), within
+    def _rows(self) -> Iterator[tuple[str, ...]]:
+        ends = [self.intervals[0].low, *(one.high for one in self.intervals)]
+        texts = _distinct(ends, self.assumption.quantity)
+        for one, *between in zip(self.intervals, texts[:-1], texts[1:], strict=True):
+            values = [
+                " to ".join(dict.fromkeys(units.show(end, name) for end in pair))
+                for name, *pair in zip(self.goals, one.first, one.last, strict=False)
+            ] or [""] * len(self.goals)
+            yield (*between, *values, labelled_line(one.name, self.study.problem.labels))
 
 
 def _distinct(values: Sequence[float], quantity: str) -> list[str]:
@@ -192,17 +176,7 @@ def _distinct(values: Sequence[float], quantity: str) -> list[str]:
     return texts
 
 
-def _notes(crossovers: Crossovers) -> list[str]:
-    notes = []
-    notes.append(f"Compared in each interval: {proofs_text(crossovers.intervals)}.")
-    last = crossovers.intervals[-1]
-    if last.limited:
-        reached = units.show(last.high, crossovers.assumption.quantity)
-        notes.append(f"stopped at {reached}: above it {last.limited}")
-    return notes
-
-
-def read_range(found: Document, written: str | None) -> tuple[Study, Assumption, float, float]:
+def read_range(found: Document, written: str) -> tuple[Study, Assumption, float, float]:
     """Return the study at the low end of a range, what is swept, and both ends in SI.
 
     Parameters
@@ -210,11 +184,14 @@ def read_range(found: Document, written: str | None) -> tuple[Study, Assumption,
     found
         The study's document.
     written
-        ``NAME=FROM..TO``; None for the range of the study's sweep.
+        ``NAME=FROM..TO``.
     """
-    name, low, high = _own_sweep(found) if written is None else _split(written)
+    name, _, rest = written.rpartition("=")  # a bound is named as it is written, a <= 1 um2
+    name, (low, _, high) = name.strip(), (end.strip() for end in rest.partition(DOTS))
+    if not (name and low and high):
+        raise UnitError(f"{written!r} is no range NAME=FROM..TO", EXAMPLE)
     if is_number(low):  # it has the unit of the high end
-        low = f"{low} {high.rstrip().lstrip('+-0123456789.eE ')}".rstrip()
+        low = f"{low} {high.lstrip('+-0123456789.eE ')}".rstrip()
     path = _field(name)
     if path is not None:
         unit = FIELDS.get(path)
@@ -227,16 +204,15 @@ def read_range(found: Document, written: str | None) -> tuple[Study, Assumption,
     else:
         prepared = study.prepare(found)
         chosen = choose_assumptions(assumptions_of(prepared), name)
-    if not chosen:
-        raise UnitError(f"{low} to {high} is no range", "write the lower end first, above 0")
-    if len(chosen) != 1:
+    if len(chosen) > 1:
         listed = ", ".join(entry.name for entry in chosen[:6])
         raise UnitError(f"{name!r} stands for several numbers", f"write one of {listed}")
-    parse = partial(units.parse, name=chosen[0].quantity)
-    first, last = (_end(name, end, parse) for end in (low, high))
-    if not 0 < first < last:
-        raise UnitError(f"{low} to {high} is no range", "write the lower end first, above 0")
-    return prepared, chosen[0], first, last
+    for entry in chosen:
+        parse = partial(units.parse, name=entry.quantity)
+        first, last = (_end(name, end, parse) for end in (low, high))
+        if 0 < first < last:
+            return prepared, entry, first, last
+    raise UnitError(f"{low} to {high} is no range", "write the lower end first, above 0")
 
 
 def _end(name: str, end: str, read: Callable[[str], T]) -> T:
@@ -245,26 +221,6 @@ def _end(name: str, end: str, read: Callable[[str], T]) -> T:
         return read(end)
     except UnitError as error:
         raise UnitError(f"{name} {end!r}: {error.rule}", error.remedy) from error
-
-
-def _own_sweep(found: Document) -> tuple[str, str, str]:
-    sweep = sweep_of(found)
-    if sweep is None:
-        raise UnitError("the study has no sweep of a number, and no range was given", EXAMPLE)
-    if not sweep.column:
-        rule = f"the study sweeps {sweep.path}, and nothing is known between its values"
-        raise UnitError(rule, "ask `dse answer` for each, or give a range NAME=FROM..TO")
-    numbers = [float(value) for value in sweep.values]
-    low, high = (units.exact_text(value, sweep.column) for value in (min(numbers), max(numbers)))
-    return sweep.path, low, high
-
-
-def _split(written: str) -> tuple[str, str, str]:
-    name, _, rest = written.rpartition("=")  # a bound is named as it is written, a <= 1 um2
-    low, dots, high = rest.partition(DOTS)
-    if not (name.strip() and low.strip() and dots and high.strip()):
-        raise UnitError(f"{written!r} is no range NAME=FROM..TO", EXAMPLE)
-    return name.strip(), low.strip(), high.strip()
 
 
 def _field(name: str) -> str | None:
@@ -279,10 +235,9 @@ def _field(name: str) -> str | None:
 
 def find_crossovers(
     found: Document,
-    written: str | None,
+    written: str,
     *,
     prefer: str | None = None,
-    front: bool = False,
     counts: bool = False,
     by: Sequence[str] = (),
     budget: Budget | None = None,
@@ -301,42 +256,23 @@ def find_crossovers(
     """
     prepared, assumption, low, high = read_range(found, written)
     budget = (budget or Budget()).within(prepared.settings)
-    question = Question(
-        prepared.preferring(prefer),
-        front=front,
-        counts=counts,
-        by=tuple(axis_of(prepared.problem, name) for name in by),
-    )
+    axes = tuple(axis_of(prepared.problem, name) for name in by)
+    question = Question(prepared.preferring(prefer), counts=counts, by=axes)
     line = Line(assumption, question, prepared.settings, (low, high))
     intervals: list[AnswerInterval] = []
-    curve: list[tuple[float, ...]] = []
     try:
         with limited(seconds=budget.left_s, byte=budget.byte) as work:
-            for interval, answer in intervals_of(line):
-                points = [] if front else _points(line, answer, interval)
-                intervals.append(interval)
-                if points:
-                    first, last = points[0][1:], points[-1][1:]
-                    intervals[-1] = replace(interval, first=first, last=last)
-                    curve += [*points, (interval.high,)]
+            for one in intervals_of(line, KNOTS):
+                intervals.append(one)
                 if progress is not None:
-                    progress(float(np.log(interval.high / low) / np.log(high / low)))
+                    progress(float(np.log(one.high / low) / np.log(high / low)))
     except EffortError as error:
         limit = work.ended or str(error)
         if not intervals:
             raise TooLargeError(f"{limit}: not even the answer at one end is known") from error
         intervals[-1] = replace(intervals[-1], limited=limit)
-    width = 1 + len(prepared.problem.goals)
-    padded = [(*row, *[np.nan] * (width - len(row))) for row in curve]
-    return Crossovers(
-        prepared,
-        assumption,
-        low,
-        high,
-        FRONT if front else question.preference.text,
-        tuple(intervals),
-        np.array(padded).reshape(-1, width),
-    )
+    text = question.preference.text
+    return Crossovers(prepared, assumption, low, high, text, tuple(intervals))
 
 
 def axis_of(problem: Problem, name: str) -> int:
@@ -348,39 +284,30 @@ def axis_of(problem: Problem, name: str) -> int:
     return fitting[0]
 
 
-def intervals_of(line: Line) -> Iterator[tuple[AnswerInterval, AnswerDesigns]]:
-    """Yield the intervals of a line, one after the other, and what answers there."""
+def intervals_of(line: Line, knots: int = 2) -> Iterator[AnswerInterval]:
+    """Yield the intervals of a line, one after the other, each with its curve."""
     question = line.question
-    for start, found, answer in intervals(line):
-        texts = parts(line.at(start), answer.rows, counts=question.counts, by=question.by)
-        designs = tuple(dict.fromkeys(", ".join(text) for text in texts))
-        yield AnswerInterval(start, found.holds_to, designs, found.proof, found.limited), answer
+    for low, found, answer in intervals(line):
+        texts = parts(line.at(low), answer.rows, counts=question.counts, by=question.by)
+        designs = tuple(", ".join(text) for text in texts[:1])
+        values = line.scale.values(low, found.holds_to, knots)
+        values = values if len(values) > 1 else values * 2
+        curve = tuple(_curve(line, answer, values))
+        yield AnswerInterval(low, found.holds_to, designs, found.proof, found.limited, curve)
 
 
-def objectives_at(
+def _curve(
     line: Line, answer: AnswerDesigns, values: Sequence[float]
-) -> list[tuple[float, ...]]:
-    """Return the objectives of an answer at values, of its best design where several count as it.
-
-    None of them where no design is feasible.
-    """
-    rows = answer.rows[:1]
-    if line.question.by:  # another design may be the best that counts as the answer
+) -> Iterator[tuple[float, ...]]:
+    """Yield values, each with the objectives there of the best design that counts as an answer."""
+    rows = answer.rows
+    if line.question.by:  # another design may be the best
         known = [some for some in map(line.known, values) if some is not None]
-        rows = distinct(np.vstack([answer.rows, line.pool, *known]))
+        rows = distinct(np.vstack([rows, line.pool, *known]))
     seen = line.compare(rows, values)
-    own, column, found = line.question.own(answer, seen) & seen.feasible, line.column, []
-    for at in range(len(values)):
-        fit = np.flatnonzero(own[at])
-        loss = seen.loss[at, fit]
-        best = loss[[] if not len(fit) else [loss[:, column or 0].argmin()]]
-        goals = [tuple(objective_values(line.entry.problem, one).values()) for one in best]
-        found.append(goals[0] if goals else ())
-    return found
-
-
-def _points(line: Line, answer: AnswerDesigns, interval: AnswerInterval) -> list[tuple[float, ...]]:
-    """Return values from one end of an interval to the other, each with the objectives there."""
-    values = line.scale.values(interval.low, interval.high, KNOTS)
-    found = objectives_at(line, answer, values)
-    return [(value, *there) for value, there in zip(values, found, strict=True)]
+    own = line.question.own(answer, seen) & seen.feasible
+    merit = np.where(own, seen.loss[..., line.column or 0], np.inf)
+    for at, value in enumerate(values):
+        best = seen.loss[at, merit[at].argmin()] if own[at].any() else None
+        objectives = {} if best is None else objective_values(line.entry.problem, best)
+        yield (value, *objectives.values())

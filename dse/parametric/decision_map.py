@@ -23,7 +23,6 @@ from dse.parametric.crossovers import (
     AnswerInterval,
     axis_of,
     intervals_of,
-    objectives_at,
     read_range,
 )
 from dse.parametric.flips import NOTHING_FITS
@@ -55,12 +54,12 @@ class MapRow:
     @property
     def names(self) -> tuple[str, ...]:
         """The answers in order."""
-        return tuple(", ".join(one.designs) or NOTHING_FITS for one in self.intervals)
+        return tuple(one.name for one in self.intervals)
 
     def at(self, first: float) -> str:
         """Return the answer at a value of the first number."""
-        pairs = zip(self.intervals, self.names, strict=True)
-        return next((name for one, name in pairs if one.low <= first <= one.high), NOTHING_FITS)
+        names = (one.name for one in self.intervals if one.low <= first <= one.high)
+        return next(names, NOTHING_FITS)
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,9 +110,9 @@ class DecisionMap(Printable):
         heights, widths = (math.log(high / low) for low, high in reversed(self.ranges))
         for (low, high), row in zip(self.bands(), self.rows, strict=True):
             height = math.log(high / low) / heights
-            for name, one in zip(row.names, row.intervals, strict=True):
+            for one in row.intervals:
                 width = math.log(one.high / one.low) / widths
-                found[name] = found.get(name, 0.0) + height * width
+                found[one.name] = found.get(one.name, 0.0) + height * width
         return dict(sorted(found.items(), key=lambda pair: -pair[1]))
 
     def bands(self) -> list[tuple[float, float]]:
@@ -154,7 +153,6 @@ class DecisionMap(Printable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rows as plain data in SI."""
-        units_ = [unit_suffix(entry.quantity) for entry in (self.first, self.second)]
         goals = [goal.name for goal in self.study.problem.goals]
         return {
             "first": self.first.name,
@@ -163,18 +161,8 @@ class DecisionMap(Printable):
             "by": list(self.by),
             "rows": [
                 {
-                    f"second{units_[1]}": row.value,
-                    "intervals": [
-                        {
-                            f"from{units_[0]}": one.low,
-                            f"to{units_[0]}": one.high,
-                            "answer": name,
-                            "at_from": dict(zip(goals, one.first, strict=False)),
-                            "at_to": dict(zip(goals, one.last, strict=False)),
-                            "proof": one.proof,
-                        }
-                        for name, one in zip(row.names, row.intervals, strict=True)
-                    ],
+                    f"second{unit_suffix(self.second.quantity)}": row.value,
+                    "intervals": [one.facts(self.first.quantity, goals) for one in row.intervals],
                 }
                 for row in self.rows
             ],
@@ -269,11 +257,10 @@ def _row(
     first = next(entry for entry in assumptions_of(at) if entry.name == name)
     line = Line(first, question, study.settings, ends)
     found: list[AnswerInterval] = []
-    for interval, answer in intervals_of(line):
-        inside = objectives_at(line, answer, [interval.low, interval.high])
-        one = replace(interval, first=inside[0], last=inside[1])
+    for one in intervals_of(line):
         if found and found[-1].designs == one.designs and found[-1].proof == one.proof:
-            found[-1] = replace(found[-1], high=one.high, last=one.last, limited=one.limited)
+            curve = (found[-1].curve[0], one.curve[-1])
+            found[-1] = replace(one, low=found[-1].low, curve=curve)
         else:
             found.append(one)
     return MapRow(value, tuple(found))

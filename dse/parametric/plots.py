@@ -52,6 +52,9 @@ ROOMY = 1.1
 OTHERS, NOTHING = "0.75", "1.0"
 """Greys of answers of a map beyond the colours, and of what is infeasible."""
 
+UNNAMED = (NOTHING_FITS, "not searched")
+"""Parts of a range that no design holds."""
+
 Rows = Iterator[tuple[object, ...]]
 Shape = list[tuple[float, float]]
 
@@ -77,8 +80,7 @@ def _interval_rows(found: Crossovers) -> Rows:
     unit = unit_suffix(found.assumption.quantity)
     yield f"from{unit}", f"to{unit}", "design"
     for one in found.intervals:
-        for design in one.designs or ("",):
-            yield repr(one.low), repr(one.high), inert(design)
+        yield repr(one.low), repr(one.high), inert("".join(one.designs))
 
 
 def _map_rows(found: DecisionMap) -> Rows:
@@ -88,11 +90,18 @@ def _map_rows(found: DecisionMap) -> Rows:
     values = [f"{name}_at_{end}" for end in ("from", "to") for name in goals]
     yield f"{found.second.name}{second}", f"from{first}", f"to{first}", "answer", *values
     for row in found.rows:
-        for name, one in zip(row.names, row.intervals, strict=True):
+        for one in row.intervals:
             ends = [
-                (*map(repr, end), *[""] * (len(goals) - len(end))) for end in (one.first, one.last)
+                (*map(repr, end), *[""] * len(goals))[: len(goals)] for end in (one.first, one.last)
             ]
-            yield repr(row.value), repr(one.low), repr(one.high), inert(name), *ends[0], *ends[1]
+            yield (
+                repr(row.value),
+                repr(one.low),
+                repr(one.high),
+                inert(one.name),
+                *ends[0],
+                *ends[1],
+            )
 
 
 def _title(found: Crossovers | DecisionMap) -> str:
@@ -165,31 +174,27 @@ def _limits(shown: Sequence[Stability]) -> tuple[float, float]:
 def crossovers_figure(found: Crossovers) -> Figure:
     """Return the picture.
 
-    For a preference one panel per objective, with the part of each design shaded, named where it
-    is wide enough, and a line at each crossover; for a front a bar per design where it is on the
-    front.
+    One panel per objective, with the part of each design shaded, named where it is wide enough, and
+    a line at each crossover.
     """
-    figure = _new_figure(_title(found), 72, 4.0)
+    figure = _new_figure(_title(found), 72, 1.4 + 2.5 * len(found.goals))
     factor, unit = units.scale([found.high], found.assumption.quantity)
-    drawn = _panels if len(found.curve) else _spans
-    panels = drawn(figure, found, factor)
-    label = panels[-1].set_xlabel
     low, high = found.low / factor, found.high / factor
+    bands, panels = _bands(found, factor), _panels(figure, found, factor)
     for axes in panels:
+        shade(axes, bands, [*dict.fromkeys(name for *_, name in bands if name not in UNNAMED)])
         axes.set_xlim(low, high)
         if high > LOG_FROM * low > 0:
             axes.set_xscale("log")
             log_ticks(axes.xaxis, low, high)
         else:
             number_ticks(axes.xaxis)
-    hidden = len(found.held()) - MOST_BARS
-    said = f"\n{hidden} more are not drawn" if hidden > 0 and not len(found.curve) else "\n "
-    label(f"{titled(found.assumption.name, unit)}{said}")
+    label = titled(found.assumption.name, unit)
+    panels[-1].set_xlabel(f"{label}\n ")
     settle(figure)
-    if len(found.curve):
-        unnamed = name_bands(panels[0], _bands(found, factor))
-        rest = f"{plural(unnamed, 'interval')} too narrow for a name; all are in crossovers.csv"
-        label(f"{titled(found.assumption.name, unit)}\n{rest if unnamed else ''}")
+    unnamed = name_bands(panels[0], bands)
+    rest = f"{plural(unnamed, 'interval')} too narrow for a name; all are in crossovers.csv"
+    panels[-1].set_xlabel(f"{label}\n{rest if unnamed else ''}")
     return figure
 
 
@@ -197,54 +202,37 @@ def _bands(found: Crossovers, factor: float) -> list[Band]:
     """Return the intervals of the answer, and what of the range has none."""
     labels = found.study.problem.labels
     spans = [
-        (one.low / factor, one.high / factor, labelled_line(", ".join(one.designs), labels))
+        (one.low / factor, one.high / factor, labelled_line(one.name, labels))
         for one in found.intervals
     ]
-    spans = [(low, high, name or NOTHING_FITS) for low, high, name in spans]
-    last = spans[-1][1] if spans else found.low / factor
+    last = spans[-1][1]
     if last < found.high / factor:
-        spans.append((last, found.high / factor, "not searched"))
+        spans.append((last, found.high / factor, UNNAMED[1]))
     return without_repeats(spans)
 
 
 def _panels(figure: Figure, found: Crossovers, factor: float) -> list[Axes]:
-    goals = [goal.name for goal in found.study.problem.goals]
-    labels = found.study.problem.labels
-    spans = _bands(found, factor)
-    names = [labelled_line(name, labels) for name in found.held()]
-    figure.set_size_inches(8.2, 1.4 + 2.5 * len(goals))
-    grid = figure.subplots(len(goals), 1, sharex=True, squeeze=False).ravel()
-    for column, (axes, name) in enumerate(zip(grid, goals, strict=True)):
-        values = found.curve[:, 1 + column]
-        known = values[np.isfinite(values)]
+    """Draw each objective along the number."""
+    gap = (np.nan,) * (1 + len(found.goals))
+    rows = [(*row, *gap)[: len(gap)] for one in found.intervals for row in (*one.curve, gap)]
+    numbers, *objectives = np.array(rows).T
+    grid = figure.subplots(len(found.goals), 1, sharex=True, squeeze=False).ravel()
+    for axes, name, values in zip(grid, found.goals, objectives, strict=True):
+        known, room = values[np.isfinite(values)], 0.0 if axes is not grid[0] else ROOM
         scale, unit = units.scale(known, name) if len(known) else (1.0, "")
-        shade(axes, spans, names)
-        axes.plot(found.curve[:, 0] / factor, values / scale, color="0.1", linewidth=1.4)
+        axes.plot(numbers / factor, values / scale, color="0.1", linewidth=1.4)
         low, high = axes.get_ylim()
         if len(known) and known.min() > 0 and known.max() > LOG_FROM * known.min():
             axes.set_yscale("log")
             low, high = known.min() / scale / 1.3, known.max() / scale * 1.3
-            high *= 1.0 if column else (high / low) ** ROOM
+            high *= (high / low) ** room
             log_ticks(axes.yaxis, low, high)
         else:
-            high += 0.0 if column else ROOM * (high - low)
+            high += room * (high - low)
             number_ticks(axes.yaxis)
         axes.set_ylim(low, high)
         axes.set_ylabel(titled(name, unit))
     return list(grid)
-
-
-def _spans(figure: Figure, found: Crossovers, factor: float) -> list[Axes]:
-    held = list(found.held().items())[:MOST_BARS]
-    figure.set_size_inches(8.2, 1.5 + 0.3 * max(len(held), 2))
-    axes = figure.add_subplot()
-    for row, (_, spans) in enumerate(held):
-        for low, high in spans:
-            axes.barh(row, (high - low) / factor, left=low / factor, height=0.6, color=FILLS[0])
-    axes.set_yticks(range(len(held)), labels=elided_apart([design for design, _ in held]))
-    axes.set_ylim(max(len(held), 1) - 0.4, -0.6)
-    axes.grid(axis="x", color="0.9")
-    return [axes]
 
 
 def titled(name: str, unit: str) -> str:

@@ -20,7 +20,7 @@ from dse.algebra.compared_numbers import with_named_bounds
 from dse.algebra.expression import TOLERANCE
 from dse.model.cells import CellBounds, Cells
 from dse.model.evaluation import Evaluation
-from dse.model.front import dominated_by_point, nondominated
+from dse.model.front import nondominated
 from dse.model.host import hosts_among, with_hosts
 from dse.model.preference import Preference
 from dse.model.problem import Problem
@@ -397,20 +397,20 @@ class AnswerDesigns:
 
 @dataclass(frozen=True)
 class Question:
-    """The design of a front that a preference picks, or the whole `front`.
+    """The design of a front that a preference picks, or whether any design is `feasible`.
 
     With `counts` the instances that follow from the rate are part of what a design is; where `by`
     names axes by index, these alone tell designs apart.
     """
 
     preference: Preference
-    front: bool = False
+    feasible: bool = False
     counts: bool = True
     by: tuple[int, ...] = ()
 
     def column(self, problem: Problem) -> int | None:
         """Return which loss alone decides, None when the rest of the front matters too."""
-        if self.front or self.preference.tolerance:
+        if self.feasible or self.preference.tolerance:
             return None
         return self.preference.column(problem)
 
@@ -424,7 +424,7 @@ class Question:
         """
         fit = np.flatnonzero(seen.feasible[0])
         best = self._best(problem, seen, fit)
-        if instead is not None and not self.front:
+        if instead is not None:
             others = fit[~self.own(instead, seen)[0, fit]]
             if len(others) and self.own(instead, seen)[0, best].any():
                 best = self._best(problem, seen, others)
@@ -437,8 +437,7 @@ class Question:
             fit = fit[loss[fit, column] == loss[fit, column].min()]
         if len(fit) > 1:
             fit = fit[nondominated(loss[fit])]
-            if not self.front:
-                fit = fit[self.preference.order(problem, seen.rows[fit])[:1]]
+            fit = fit[self.preference.order(problem, seen.rows[fit])[:1]]
         return fit
 
     def _identities(self, seen: Compared) -> Losses:
@@ -469,29 +468,20 @@ class Question:
         feasible, own = seen.feasible, self.own(answer, seen)
         if not answer.keys or not feasible.any():
             return np.asarray(feasible.any(axis=1) == bool(answer.keys))
-        if not self.front and len(seen.rows) == len(answer.rows):
+        if len(seen.rows) == len(answer.rows):
             return np.asarray((own & feasible).any(axis=1))
-        column = None if self.front else self.preference.column(problem(0))
+        column = self.preference.column(problem(0))
         if column is not None:
             merit = np.where(feasible, seen.loss[..., column], np.inf)
             keys = np.stack(self.preference.keys(problem(0), merit, seen.loss), axis=-1)
             keys[~feasible] = np.inf
             return np.asarray((own & feasible).any(axis=1) & ~_beaten(keys, own & feasible))
-        identities = self._identities(seen) if self.front else seen.loss
         held = np.zeros(len(own), dtype=bool)
         for at in range(len(own)):
-            if self.front:
-                held[at] = self._is_front(answer, seen, identities, at)
-            elif own[at].any():
-                held[at] = self._is_best(problem(at), own[at], seen, at)
+            held[at] = own[at].any() and self._is_best(problem(at), own[at], seen, at)
             if at and not held[at]:
                 break
         return held
-
-    def _is_front(self, answer: AnswerDesigns, seen: Compared, identities: Losses, at: int) -> bool:
-        fit = np.flatnonzero(seen.feasible[at])
-        fit = fit[nondominated(seen.loss[at, fit])] if len(fit) else fit
-        return {*map(tuple, identities[at, fit].tolist())} == answer.keys
 
     def _is_best(self, problem: Problem, own: Bool, seen: Compared, at: int) -> bool:
         """Whether the best design of the front is one of some, (n,), at one of the values."""
@@ -520,10 +510,6 @@ class Question:
         if not answer.keys:
             return np.asarray(may)
         if column is None:
-            for place in np.flatnonzero(own.any(axis=0)).tolist() if self.front else ():
-                worst = np.maximum(seen.loss[1:, place], seen.loss[:-1, place])
-                for at in range(len(worst)):
-                    may[at] &= ~dominated_by_point(low[at], worst[at])
             return np.asarray(may & ~(own[1:] & own[:-1]))
         mine = np.where(own[..., np.newaxis], seen.loss, np.inf)
         first = np.asarray(mine[..., column].argmin(axis=1))

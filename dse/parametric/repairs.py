@@ -272,7 +272,7 @@ class LeastChange:
     def __init__(self, infeasible: Study, entry: Assumption, limit: float) -> None:
         """Know every design of a space that is small."""
         low, high = sorted((entry.value, limit))
-        question = Question(infeasible.preference, front=True)
+        question = Question(infeasible.preference, feasible=True)
         self.line = line = Line(entry, question, infeasible.settings, (low, high))
         self.least = True
         space = widest(line.entry.problem, line.ends)

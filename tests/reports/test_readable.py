@@ -95,7 +95,7 @@ def test_a_sweep_over_many_designs_names_them_on_the_spot() -> None:
     """At least 16 designs hold a part of the range; none is told by its colour alone."""
     few = {"stages.des.designs": "[u1, u4, u8, u16]"}
     found = changes.decision_map(STUDIES / "des_100gbps.yaml", "rate=1..200Gbps", overrides=few)
-    assert len(found.held()) >= 16
+    assert len({one.name for one in found.intervals}) >= 16
     with drawing():
         figure = curves.crossovers_figure(found)
     check(figure)
