@@ -110,18 +110,21 @@ def main() -> None:
     """Run every command and write the page."""
     folder = DOCS / "gallery"
     folder.mkdir(exist_ok=True)
-    parts = ["# Gallery\n", "Pictures of the shipped studies and of each command that draws. "]
-    parts[-1] += "`make gallery` draws them again.\n"
+    parts = [
+        "# Gallery\n",
+        "`dse run studies/NAME.yaml --out runs/NAME` draws the picture of a study. ",
+    ]
+    parts[-1] += "`make gallery` draws all again.\n"
     with tempfile.TemporaryDirectory() as place:
         for study in sorted((ROOT / "studies").glob("*.yaml")):
             question = study.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
             command = f"dse run studies/{study.name} --out runs/{study.stem}"
-            parts += _section(study.stem, command, question)
+            parts += _section(study.stem, study.stem, question)
             _draw(command, "front", folder, Path(place))
         _draw("dse run first.yaml --out runs/first", "front", folder, Path(place))
         _screenshot(folder, Path(place))
         for title, command, picture, words in SHOWN:
-            parts += _section(title, command, words)
+            parts += [*_section(title, _out(command).stem, words), f"`{command}`\n"]
             _draw(command, picture, folder, Path(place))
     (DOCS / "gallery.md").write_text("\n".join(parts), encoding="utf-8")
 
@@ -141,9 +144,8 @@ def _screenshot(folder: Path, place: Path) -> None:
     _keep(place / "page.png", folder / "page.png")
 
 
-def _section(title: str, command: str, words: str) -> list[str]:
-    shown = f"![{title}](gallery/{_out(command).stem}.png)\n"
-    return [f"## {title}\n", f"{words}\n", shown, f"`{command}`\n"]
+def _section(title: str, picture: str, words: str) -> list[str]:
+    return [f"## {title}\n", f"{words}\n", f"![{title}](gallery/{picture}.png)\n"]
 
 
 def _out(command: str) -> Path:

@@ -50,8 +50,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for module in ("aes", "density", "search"):
         points = points.replace(f"my_package.{module}:", "my_package:")
     (metadata / "entry_points.txt").write_text(points)
-    code = [block for block in blocks(PAGE, "python") if "claims.csv" not in block]
-    (folder / "my_package.py").write_text("\n".join(code))
+    (folder / "my_package.py").write_text("\n".join(blocks(PAGE, "python")))
     return folder
 
 
