@@ -1,4 +1,4 @@
-"""A finished run held to what it says: verify, explain, diff.
+"""Checks of a finished run against its manifest and study: verify, explain, diff.
 
-May import `dse.runs`, `dse.parametric` and lower floors.
+May import `dse.runs`, `dse.parametric` and lower layers.
 """

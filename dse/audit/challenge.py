@@ -1,4 +1,4 @@
-"""Challenging a front: designs to hold against it, and which of its rows dominate them.
+"""Challenging a front: designs to compare with it, and its rows that they dominate.
 
 Shares no code with the searches or with `dse.model.front`, so that an error there cannot hide here.
 """
@@ -24,13 +24,13 @@ STEPS_SHARE = 4
 """One two-step neighbour is drawn for so many random designs."""
 
 ROUNDED = 1e-11
-"""Relative; losses that differ by less may be those of equal designs, rounded otherwise."""
+"""Relative difference below which losses may be of equal designs, rounded differently."""
 
 Loss = NDArray[np.float64]
 
 
 def at_most(loss: Loss) -> Loss:
-    """Return up to where losses (n, m) are equal but for rounding."""
+    """Return the upper ends of losses (n, m) that are equal up to rounding."""
     return loss + ROUNDED * np.abs(loss)
 
 
@@ -74,10 +74,10 @@ def weakly_dominating(loss: Loss, front: Loss) -> NDArray[np.int64]:
 def rival_designs(
     problem: Problem, front: Index, trials: int, random: np.random.Generator
 ) -> Iterator[Index]:
-    """Yield designs in chunks: all when there are at most `trials`, else as many as follow.
+    """Yield designs in chunks: all if there are at most `trials`, else a sample.
 
-    Those of the host alone; `trials` random designs; every design one step of one axis away from
-    the `front`, (p, d); two steps away all designs where they are few, else a sample.
+    The sample has the host's designs, `trials` random designs, every design one step of one axis
+    away from the `front`, (p, d), and two steps away all designs if they are few, else some.
     """
     if len(problem.hosts):
         yield problem.hosts

@@ -1,6 +1,6 @@
-"""Two finished runs side by side: what their studies assume differently, and which designs moved.
+"""Two finished runs side by side: different assumptions of their studies, and moved designs.
 
-A design is known by what it is: its counts, and its choices where a study leaves any.
+A design is identified by its counts, and by its choices if a study leaves any.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ SAME = 1e-9
 """Numbers closer than this, relative to each other, are equal."""
 
 MOST_ROWS = 15
-"""Most designs of one kind in the text; the JSON holds all."""
+"""Most designs of one kind in the text, of which the JSON holds all."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """One assumption that differs between two studies; empty texts where one says nothing.
+    """One assumption that differs between two studies, in which a text is empty for a missing one.
 
-    `path` is the field, also that which an axis leaves open.
+    `path` is the field, also for an axis that opens it.
     """
 
     path: str
@@ -92,7 +92,7 @@ class FrontOfStudy:
 
 @dataclass(frozen=True)
 class Moved:
-    """A design that is gained, lost, or has other numbers; numbers are None where it is not."""
+    """A design that is gained, lost, or has other numbers.  Numbers are None for a missing one."""
 
     design: str
     before: Mapping[str, float] | None
@@ -106,14 +106,14 @@ class ComparedFronts:
     Attributes
     ----------
     value
-        Of the swept field, in SI or a name; None without a sweep.
+        Value of the swept field, in SI or a name.  None without a sweep.
     designs
         Designs on the first front, on the second, and on both.
     differences
         Designs on one front only, and on both with other numbers.
     reference, volumes
-        The point up to which both hypervolumes count, by objective, and these as shares of the
-        box between it and the best values of both fronts; NaN where both are empty.
+        The point up to which both hypervolumes count, by objective, and the volumes as shares of
+        the box between it and the best values of both fronts.  NaN if both are empty.
     """
 
     value: float | str | None
@@ -160,7 +160,7 @@ class ComparedFronts:
 
 @dataclass(frozen=True, repr=False)
 class RunComparison(Printable):
-    """Two runs side by side; `sweep` is the column of the swept field, empty without one."""
+    """Two runs side by side, with `sweep`, the column of the swept field, empty without one."""
 
     folders: tuple[Path, Path]
     goals: tuple[Goal, ...]
@@ -277,7 +277,7 @@ def compare_runs(first: Path, second: Path) -> RunComparison:
 
 
 def _pairs(first: Finished, second: Finished) -> tuple[list[tuple[int, int]], list[str]]:
-    """Return the indices of the sweeps' common values, and what is omitted, in words."""
+    """Return the indices of the sweeps' common values, and the omissions, in words."""
     path, other = (run.sweep.path if run.sweep else "nothing" for run in (first, second))
     if path != other:
         shown = f"{path} and {other}"
@@ -315,7 +315,7 @@ def _side(run: Finished, choice: int) -> FrontOfStudy:
 def _compared(
     first: FrontOfStudy, second: FrontOfStudy, value: float | str | None
 ) -> ComparedFronts:
-    """Return what differs between two fronts."""
+    """Return the differences between two fronts."""
     opened = _open(first.prepared.problem) | _open(second.prepared.problem)
     before, after = _placed(first, opened), _placed(second, opened)
     differences = []
@@ -349,7 +349,7 @@ def _volumes(
 
 
 def _placed(side: FrontOfStudy, opened: Mapping[str, str]) -> dict[Identity, int]:
-    """Return the designs of a front and their rows; a field that either study opens counts."""
+    """Return the designs of a front and their rows.  A field that either study opens counts."""
     problem, index = side.prepared.problem, side.index
     counts = problem.counts(index)
     choices = {
@@ -374,7 +374,7 @@ def _open(problem: Problem) -> dict[str, str]:
 
 
 def _choices(problem: Problem, found: Document, path: str, column: str, index: Index) -> list[str]:
-    """Return what the designs have in a field, whether it is an axis of this study or not."""
+    """Return the values of a field for the designs, whether it is an axis of this study or not."""
     for number, axis in enumerate(problem.space.axes):
         if axis.name == path:
             values = tables.axis_values(axis).tolist()
@@ -386,7 +386,7 @@ def _choices(problem: Problem, found: Document, path: str, column: str, index: I
 
 
 def changes(first: Document, second: Document) -> tuple[Change, ...]:
-    """Return what the second study assumes differently, field by field."""
+    """Return the assumptions of the second study that differ, field by field."""
     aligned = _stage_names(first) == _stage_names(second)
     before = dict(_parts(first.data, aligned=aligned))
     after = dict(_parts(second.data, aligned=aligned))
@@ -399,7 +399,7 @@ def changes(first: Document, second: Document) -> tuple[Change, ...]:
 
 
 def _has(found: Document, section: Any) -> bool:
-    """Tell whether a study has a section, be it empty; its fields are compared one by one."""
+    """Return whether a study has a section, even an empty one, whose fields are then compared."""
     return isinstance(found.data.get(section), dict)
 
 
@@ -424,7 +424,7 @@ def _stage_names(found: Document) -> list[str]:
 
 
 def _group(keys: Keys) -> tuple[str, Any]:
-    """Return what tells changes apart: an axis and the field that it opens are one."""
+    """Return the key that distinguishes changes.  An axis and the field that it opens are one."""
     if keys[0] == "constraints":
         return "constraints", keys
     if keys[0] == "axes":

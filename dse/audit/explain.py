@@ -62,9 +62,9 @@ VERDICT_TEXTS = {
 
 @dataclass(frozen=True)
 class ViolatedConstraint:
-    """A constraint that a design violates: its rule, and by how much, relative to the limit.
+    """A constraint that a design violates: its rule, and the violation relative to the limit.
 
-    `quantities` are what it compares, in SI by name.
+    `quantities` are the compared quantities, in SI by name.
     """
 
     rule: str
@@ -73,7 +73,7 @@ class ViolatedConstraint:
 
     @property
     def text(self) -> str:
-        """The violation in words, with units."""
+        """Return the violation in words, with units."""
         values = ", ".join(
             f"{in_words(name)} {units.show(value, name)}" for name, value in self.quantities.items()
         )
@@ -84,7 +84,7 @@ class ViolatedConstraint:
 
 @dataclass(frozen=True)
 class Term:
-    """One value of a design in SI (or a name), what it is, what it takes, and its source."""
+    """One value of a design in SI (or a name), its meaning and its source."""
 
     name: str
     value: float | str
@@ -94,13 +94,13 @@ class Term:
 
     @property
     def shown(self) -> str:
-        """The value with its unit."""
+        """Return the value with its unit."""
         return self.value if isinstance(self.value, str) else units.show(self.value, self.name)
 
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Printable):
-    """Why a design is on a front, or not, and every term of its model.
+    """The reason why a design is on a front, or not, and every term of its model.
 
     Attributes
     ----------
@@ -112,13 +112,13 @@ class Explanation(Printable):
         The constraints it violates.
     row, rival, rival_objectives
         The row of the front, counted from 1, that it is, equals or is dominated by, the name of
-        that design and its objectives; None and empty otherwise.
-    terms
-        Its inputs, stages and quantities, each after what it is made from; none where it failed.
-    constraints
-        Every rule, and by how much it is violated: at most 0 where it is met.
-    notes
-        What the study assumes.
+        that design and its objectives.  None and empty otherwise.
+        terms
+        Its inputs, stages and quantities, each after its inputs.  Empty for a failed design.
+        constraints
+        Every rule, and its violation: at most 0 if it is met.
+        notes
+        Assumptions of the study.
     """
 
     verdict: str
@@ -134,12 +134,12 @@ class Explanation(Printable):
 
     @property
     def feasible(self) -> bool:
-        """Whether it is known to meet every constraint."""
+        """Return whether it is known to meet every constraint."""
         return self.verdict not in ("infeasible", "failed")
 
     @property
     def difference(self) -> dict[str, float | None]:
-        """How much each objective differs from the rival's, as a share of that; None of 0."""
+        """Return the difference of each objective as a share of the rival's, None for 0."""
         rivals = self.rival_objectives or {}
         return {
             name: relative_change(self.objectives[name], value) for name, value in rivals.items()
@@ -166,7 +166,7 @@ class Explanation(Printable):
         return f" against {units.show(rival, name)}" + (f" ({by})" if by else "")
 
     def _written_out(self) -> list[str]:
-        """Return every term, whether each constraint is met, and what was assumed."""
+        """Return every term, whether each constraint is met, and the assumptions."""
         if not self.terms:
             return []
         sources = [*dict.fromkeys(term.source for term in self.terms if term.source)]
@@ -197,14 +197,14 @@ def explain_design(
     design: Assignments | None,
     overrides: Sequence[tuple[str, str]] = (),
 ) -> Explanation:
-    """Say why a design is on the front of a study or a run, or not, with every term of its model.
+    """Explain why a design is on the front of a study or run, or not, with every term of its model.
 
-    A study is searched only where the design is feasible; `design` as `read_design` takes it.
+    A study is searched only if the design is feasible.  `design` is as in `read_design`.
 
     Raises
     ------
     MeasurementError
-        When the designs of a study are measured, for nothing is measured here.
+        The designs of the study are measured, and nothing is measured here.
     """
     base = finished.study_or_run(source, overrides)
     found = base if isinstance(base, Document) else base.document
@@ -258,7 +258,7 @@ def _written_out(prepared: Study, index: Index, name: str) -> Explanation:
 def _front(
     base: Document | Finished | Run, prepared: Study, value: int
 ) -> tuple[Index, Sequence[int], bool]:
-    """Return the front at one value of the sweep, which rows it is, and whether it is settled."""
+    """Return the front at one value of the sweep, its row numbers, and whether it is settled."""
     if isinstance(base, Finished):
         numbers = base.row_numbers(value)
         rows = tuple(base.rows[number] for number in numbers)
@@ -294,7 +294,7 @@ def _compare(
 def _violations(
     problem: Problem, index: Index, violation: NDArray[np.float64]
 ) -> tuple[ViolatedConstraint, ...]:
-    """Return every violated constraint of a design, with what it compares."""
+    """Return every violated constraint of a design, with the quantities that it compares."""
     columns = _values(problem, index)
     steps, names = problem.requirement_steps, problem.constraint_names
     rules = dict(enumerate(problem.constraints, len(names) - len(problem.constraints)))
@@ -305,7 +305,7 @@ def _violations(
             needs = steps[number].arguments
             taken = [name for name in columns if {name, name.partition(".")[2]} & {*needs}]
         elif number in rules and _is_of_texts(rules[number]):
-            relative = np.inf  # texts are not apart by anything
+            relative = np.inf  # texts have no distance
         elif number in rules:
             taken = sorted(rules[number].names)
         values = {name: columns[name] for name in taken}
@@ -320,7 +320,7 @@ def _is_of_texts(rule: Expression) -> bool:
 
 
 def _values(problem: Problem, index: Index) -> dict[str, float]:
-    """Return every column of one design; those of stages under the stage's name."""
+    """Return every column of one design, columns of stages under the stage's name."""
     values: dict[str, float] = {}
     for name, column in problem.terms(index).items():
         if isinstance(column, tuple):
@@ -332,7 +332,7 @@ def _values(problem: Problem, index: Index) -> dict[str, float]:
 
 
 def _inputs(problem: Problem, index: Index, about: Alone | None) -> Iterator[Term]:
-    """Yield what the study sets, of the host alone what it takes; a name has those of a stage."""
+    """Yield the inputs from the study, for the host by itself the inputs that it uses."""
     quantities = {quantity.name for quantity in problem.quantities}
     labels = {**CHOICES, **axes_labels(problem.space.axes)}
     for name, column in sorted(problem.space.columns(index).items()):

@@ -1,4 +1,4 @@
-"""What checking a run again finds: checks, designs that the front lacks, the verdict."""
+"""Results of checking a run again: checks, designs that the front lacks, the verdict."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ OTHER_MODELS = (
 )
 
 MOST_SHOWN = 3
-"""Most finds, and most faults of a check, that are written out."""
+"""Most finds, and most errors of a check, that are written out."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was checked, the verdict and what was seen.
+    """One check, with its verdict and its observation.
 
     A verdict is ``holds``, ``FAILS``, or ``found`` for designs better than a heuristic's.
     """
@@ -38,15 +38,15 @@ class Check:
 
     @property
     def holds(self) -> bool:
-        """Whether it does not refute the run."""
+        """Return whether it does not refute the run."""
         return self.verdict != FAILS
 
 
 @dataclass(frozen=True)
 class Find:
-    """A feasible design that a front lacks, after the swept value where there is one.
+    """A feasible design that a front lacks, after the swept value if there is one.
 
-    Its `relation` to the front is ``dominates`` or ``incomparable``; `row` is the row of front.csv
+    Its `relation` to the front is ``dominates`` or ``incomparable``.  `row` is the row of front.csv
     that it dominates, counted from 1.
     """
 
@@ -57,7 +57,7 @@ class Find:
 
     @property
     def text(self) -> str:
-        """The find in words."""
+        """Return the find in words."""
         values = ", ".join(units.show(value, name) for name, value in self.objectives.items())
         said = {
             "dominates": f"dominates row {self.row}",
@@ -68,18 +68,18 @@ class Find:
 
 @dataclass(frozen=True, repr=False)
 class Verification(Printable):
-    """What checking a run found.
+    """Results of checking a run.
 
     Attributes
     ----------
     folder, ledger
-        The run, and what it says that is known of its designs.
+        The run, and its account of the knowledge of its designs.
     checks
         In the order in which they were made.
     tried, feasible
-        Designs held against the front, and how many of them are feasible.
+        Designs compared with the front, and the number of feasible ones among them.
     found, finds
-        How many feasible designs the front lacks, and the best of them: none dominates another.
+        Number of feasible designs that the front lacks, and the nondominated ones among them.
     """
 
     folder: Path
@@ -92,12 +92,12 @@ class Verification(Printable):
 
     @property
     def exact(self) -> bool:
-        """Whether the run says that its front is exact."""
+        """Return whether the run claims that its front is exact."""
         return self.ledger.exact
 
     @property
     def holds(self) -> bool:
-        """Whether no check refutes the run."""
+        """Return whether no check refutes the run."""
         return all(check.holds for check in self.checks)
 
     def text(self, *, all: bool = True) -> str:

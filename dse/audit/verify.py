@@ -36,15 +36,15 @@ from dse.study import study
 from dse.study.study import Study
 
 ACCOUNTS = ("evaluated", "pruned_as_dominated", "pruned_as_infeasible")
-"""Where a certificate says that designs went."""
+"""Counts of designs in a certificate."""
 
 
 @dataclass(frozen=True)
 class WrittenFront:
     """The front of one value of a sweep (`where`, as an assignment), or of the one study.
 
-    `numbers` are its rows of front.csv, counted from 0; `index`, `loss` and `feasible` its designs,
-    evaluated again.
+    `numbers` are its rows of front.csv, counted from 0.  `index`, `loss` and `feasible` are its
+    designs, evaluated again.
     """
 
     where: str
@@ -56,7 +56,7 @@ class WrittenFront:
 
     @property
     def problem(self) -> Problem:
-        """The problem of the study."""
+        """Return the problem of the study."""
         return self.study.problem
 
 
@@ -93,7 +93,7 @@ def written_fronts(run: Finished) -> Iterator[WrittenFront]:
 
 
 def check_accounting(run: Finished, every: Points) -> Check:
-    """Check that the counts of the manifest add up, and are those of its study and rows."""
+    """Check that the counts of the manifest add up, and agree with its study and rows."""
     certificate = run.manifest["certificate"]
     designs = sum(point.problem.whole_size for point in every)
     evaluated, *pruned = (certificate[name] for name in ACCOUNTS)
@@ -113,7 +113,7 @@ def check_accounting(run: Finished, every: Points) -> Check:
 
 
 def _wrong_ledger(run: Finished, evaluated: int, pruned: int, every: Points) -> list[str]:
-    """Return what is wrong with the ledger of the manifest."""
+    """Return the errors of the ledger of the manifest."""
     said, designs = ledger_of(run.manifest), sum(point.problem.whole_size for point in every)
     failed = sum(_failed(point.problem) for point in every)
     right = said.failed == failed if said.settled else said.failed <= failed
@@ -125,7 +125,7 @@ def _wrong_ledger(run: Finished, evaluated: int, pruned: int, every: Points) -> 
 
 
 def _failed(problem: Problem) -> int:
-    """Return how many designs of a problem failed, as far as its measurements tell."""
+    """Return the number of failed designs of a problem, known from its measurements."""
     if problem.measured is None:
         return 0
     each = problem.size // problem.measured.size(problem.space)
@@ -133,7 +133,7 @@ def _failed(problem: Problem) -> int:
 
 
 def _miscounted(run: Finished, certificate: Mapping[str, Any], every: Points) -> list[str]:
-    """Return the counts of the manifest that are not those of its study and rows."""
+    """Return the counts of the manifest that differ from its study and rows."""
     ties = sum(len(point.loss) - len(np.unique(point.loss, axis=0)) for point in every)
     counts = [
         ("certificate.designs", certificate, sum(point.problem.whole_size for point in every)),
@@ -148,7 +148,7 @@ def _miscounted(run: Finished, certificate: Mapping[str, Any], every: Points) ->
 
 
 def _wrong_feasible(run: Finished, evaluated: int, dominated: int, every: bool) -> list[str]:
-    """Return what is wrong with the counts of feasible designs, of those evaluated and of all."""
+    """Return errors in the counts of feasible designs, of the evaluated ones and of all."""
     feasible, known = run.manifest["feasible"], run.manifest["feasible_in_space"]
     if not len(run.rows) <= feasible <= evaluated:
         return [f"{feasible:,} feasible is less than the front or more than were evaluated"]
@@ -159,7 +159,7 @@ def _wrong_feasible(run: Finished, evaluated: int, dominated: int, every: bool) 
 
 
 def check_designs(run: Finished, every: Points) -> Check:
-    """Check that every row is a design, and none is there twice."""
+    """Check that every row is a design, and no design is there twice."""
     wrong = []
     placed = np.concatenate([point.numbers for point in every])
     for number in sorted(set(range(len(run.rows))) - set(placed.tolist())):
@@ -266,7 +266,7 @@ def _rows_of(run: Finished, choice: int, table: Table) -> Rows:
 
 
 def _wrong_part(run: Finished, point: WrittenFront, rows: Rows, part: Table) -> Iterator[str]:
-    """Yield what is wrong with the evaluations at one value of the sweep."""
+    """Yield the errors of the evaluations at one value of the sweep."""
     file = evaluations_file(run.folder).name
     index = _designs(point, rows, part, file)
     for row in np.flatnonzero(~_rising(index)):
@@ -277,7 +277,7 @@ def _wrong_part(run: Finished, point: WrittenFront, rows: Rows, part: Table) -> 
     yield from (f"{file} lacks the column {name}" for name in lacking)
     for name, written in part.items():
         if run.sweep is not None and name == run.sweep.header:
-            continue  # it tells which rows are of this value
+            continue  # it has the value of the sweep of each row
         empty = np.full(len(index), tables.absent(name))  # a column of other values of the sweep
         for row in np.flatnonzero(~_same(written, expected.get(name, empty))):
             model = f", the model says {expected[name][row]}" if name in expected else ""
@@ -286,7 +286,7 @@ def _wrong_part(run: Finished, point: WrittenFront, rows: Rows, part: Table) -> 
 
 
 def _designs(point: WrittenFront, rows: Rows, part: Table, file: str) -> Index:
-    """Return the designs (n, d) that rows stand for."""
+    """Return the designs (n, d) of rows."""
     names = [*tables.chosen_columns(point.problem, point.index[:0])]
     texts = {name: [str(value) for value in part[name].tolist()] for name in names if name in part}
     cells = zip(*texts.values(), strict=True)
@@ -323,7 +323,7 @@ MOST_FOUND = 20
 
 EVERY, SOME = "every design", "random designs and neighbours of the front"
 EVERY_MEASURED, SOME_MEASURED = "every design that was measured", f"{SOME}, if they were measured"
-"""What was tried."""
+"""Designs that were tried."""
 
 Designs = tuple[Index, NDArray[np.float64]]
 """Designs (n, d) and their losses (n, m)."""
@@ -332,7 +332,7 @@ Designs = tuple[Index, NDArray[np.float64]]
 def verify_run(
     folder: Path, *, trials: int, seed: int = 0, progress: Progress | None = None
 ) -> Verification:
-    """Check the run in `folder` again; parameters and errors as in `dse.verify`."""
+    """Check the run in `folder` again, with parameters and errors as in `dse.verify`."""
     manifest = finished.read_manifest(folder, changed=True)
     ledger = ledger_of(manifest)
     files, entries = run_files.changed_files(manifest, folder), run_files.changed_entries(manifest)
@@ -375,7 +375,7 @@ def _challenged(
     known: int | None,
     progress: Progress | None,
 ) -> Verification:
-    """Return what was checked and the attempt to find designs that the front lacks."""
+    """Return the checks and the attempt to find designs that the front lacks."""
     share = max(1, trials // len(points))
     tried = feasible = found = 0
     finds: list[Find] = []
@@ -409,7 +409,7 @@ def _challenged(
 
 
 def _which(problems: Sequence[Problem], share: int) -> str:
-    """Return what is tried where each problem has so many trials."""
+    """Return the description of the tried designs if each problem has so many trials."""
     whole = all(problem.size <= share for problem in problems)
     limits = [(one.measured, one.beforehand) for one in problems]
     known = [(one.bench.seen, most.most) for one, most in limits if one and most]
@@ -419,7 +419,7 @@ def _which(problems: Sequence[Problem], share: int) -> str:
 
 
 def _best(before: Designs, more: Designs) -> Designs:
-    """Return the designs of both that none of them dominates, for showing."""
+    """Return the nondominated designs of both, for showing."""
     if not len(more[0]):
         return before
     index, loss = (np.concatenate(parts) for parts in zip(before, more, strict=True))
@@ -433,11 +433,11 @@ def _lacking(
     loss: NDArray[np.float64],
     known: set[bytes],
 ) -> list[int]:
-    """Return which of some feasible designs a front lacks.
+    """Return the indices of feasible designs that a front lacks.
 
     A front need not hold every design of equal objective values: another may be in its place, with
-    values that were rounded otherwise.  Those that are `known` already are omitted; those that are
-    returned become known.
+    values that were rounded differently.  Designs that are `known` already are omitted, and the
+    returned ones become known.
     """
     missing = challenge.weakly_dominating(challenge.at_most(loss), point.loss) < 0
     found = []
@@ -472,7 +472,7 @@ def _challenge(
 
 
 def check_summary(run: Finished, every: Points) -> Check:
-    """Check what the manifest says of the front: how good it is, notes, what is recommended."""
+    """Check the manifest's account of the front: its quality, notes, and the recommended design."""
     said = run.manifest
     counts = Counts(
         said["evaluated"], said["failed"], said["failure"], said["interrupted"], said.get(UNMET, ())
@@ -486,7 +486,7 @@ def check_summary(run: Finished, every: Points) -> Check:
 
 
 def _measured(point: WrittenFront, run: Finished, place: int) -> FrontOfPart:
-    """Return a front as a manifest is made of it; another check reports what is infeasible."""
+    """Return a front in the form of a manifest.  Another check reports infeasible designs."""
     index, loss = point.index[point.feasible], point.loss[point.feasible]
     points = run.manifest.get("points", [run.manifest])
     said = points[place] if place < len(points) else {}
@@ -498,13 +498,13 @@ def _measured(point: WrittenFront, run: Finished, place: int) -> FrontOfPart:
 
 
 def _compared(name: str, run: Finished, facts: Mapping[str, Any], right: str) -> Check:
-    """Return whether the manifest has some facts."""
+    """Return a check that the manifest has some facts."""
     said = {key: run.manifest[key] for key in facts if key in run.manifest}
     return check_of(name, list(_differences("", said, jsonable(dict(facts)))), right)
 
 
 def _differences(name: str, said: Any, right: Any) -> Iterator[str]:
-    """Yield where plain data differs."""
+    """Yield the differences of plain data."""
     if isinstance(said, dict) and isinstance(right, dict):
         for key in dict.fromkeys([*right, *said]):
             path = f"{name}.{key}".lstrip(".")
@@ -532,7 +532,7 @@ def _different_lists(name: str, said: list[Any], right: list[Any]) -> Iterator[s
 
 
 def _is_same(said: Any, right: Any) -> bool:
-    """Whether two plain values are the same, numbers within `TOLERANCE`."""
+    """Return whether two plain values are the same, numbers within `TOLERANCE`."""
     if isinstance(said, bool) or not isinstance(said, int | float):
         return bool(said == right)
     if not isinstance(right, int | float):

@@ -1,4 +1,4 @@
-"""What a design is, in words, and its objectives."""
+"""Designs and their objectives in words."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from dse.reports.text import in_words, listed
 def parts(
     problem: Problem, index: Index, *, counts: bool = True, by: Sequence[int] = ()
 ) -> list[tuple[str, ...]]:
-    """Return what was chosen for each design (n, d): its fleet, then every open axis.
+    """Return the choices of each design (n, d): its fleet, then every open axis.
 
-    `counts` says how many instances, also where that follows from the rate; `by` are the axes to
-    speak of, by their indices, where not all are wanted.
+    With `counts` the number of instances is included, even if the rate determines it.  `by` are the
+    indices of the axes to include, if not all.
     """
     if by:
         axes = [(number, problem.space.axes[number]) for number in by]
@@ -35,9 +35,9 @@ def parts(
 
 
 def described(problem: Problem, index: Index, *, people: bool = False) -> list[str]:
-    """Return what was chosen for each design in one line: ``3 u16, in flight 2``.
+    """Return the choices of each design in one line: ``3 u16, in flight 2``.
 
-    For `people` labels stand in place of names.
+    For `people` labels replace names.
     """
     found = parts(problem, index)
     named = [tuple(part for part in one if part != tables.UNNAMED) or one for one in found]
@@ -50,7 +50,7 @@ def for_people(problem: Problem, chosen: Sequence[str]) -> str:
 
 
 def open_axes(problem: Problem) -> list[tuple[int, Axis]]:
-    """Return the axes that tell designs apart besides their names, each with its index."""
+    """Return the axes that distinguish designs besides their names, each with its index."""
     return [
         (number, axis)
         for number, axis in enumerate(problem.space.axes)
@@ -61,7 +61,7 @@ def open_axes(problem: Problem) -> list[tuple[int, Axis]]:
 
 
 def host_notes(problem: Problem) -> Iterator[str]:
-    """Yield what would have to be known to compare the host alone, where a study tells its time."""
+    """Yield the inputs that a comparison with the host lacks, if a study gives the host's time."""
     lacking = () if problem.alone is None else problem.alone.lacking(problem)
     if lacking:
         yield f"{ALONE} is not compared, for lack of {listed([in_words(name) for name in lacking])}"
@@ -74,12 +74,12 @@ def objective_values(problem: Problem, loss: NDArray[np.float64]) -> dict[str, f
 
 
 def difference(new: Sequence[str], old: Sequence[str]) -> Sequence[str]:
-    """Return the parts of one design that another lacks; all of them when none does."""
+    """Return the parts of one design that another lacks, or all of them if it lacks none."""
     return [part for part in new if part not in old] or new
 
 
 def _choices(axes: Sequence[tuple[int, Axis]], row: NDArray[np.int64]) -> tuple[str, ...]:
-    """Return what was chosen on some axes; the host alone does without most."""
+    """Return the choices on some axes.  The host by itself has no choice on most."""
     chosen = ((axis, int(row[number])) for number, axis in axes)
     return tuple(_choice(axis, choice) for axis, choice in chosen if choice >= 0)
 
@@ -92,7 +92,7 @@ def _choice(axis: Axis, choice: int) -> str:
 
 
 def _without_counts(problem: Problem, fleet: str) -> str:
-    """Omit the number of instances where it is the least that carries the rate."""
+    """Omit the number of instances if it is the least that carries the rate."""
     shown = []
     for stage, part in zip(problem.stages, fleet.split(" -> "), strict=True):
         free = any(axis.name == f"{stage.name}.instances" for axis in problem.space.axes)

@@ -1,4 +1,4 @@
-"""What all pictures share: settings, colours, how they are saved, and ticks that can be read."""
+"""Common parts of all plots: settings, colours, saving, and readable ticks."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ STYLE = {
     "axes.axisbelow": True,
 }
 
-# Okabe and Ito's colours (https://jfly.uni-koeln.de/color/), which colour-blind readers tell
-# apart, ordered so that neighbours also differ in lightness; the marker repeats the group.
+# Okabe and Ito's colours (https://jfly.uni-koeln.de/color/), which colour-blind readers can
+# distinguish, ordered so that neighbours also differ in lightness.  The marker repeats the group.
 PALETTE = (
     ("#0072B2", "o"),
     ("#E69F00", "s"),
@@ -47,7 +47,7 @@ PALETTE = (
     ("#CC79A7", "<"),
 )
 FILLS = tuple(colour for colour, _ in PALETTE if colour != "#000000")
-"""Colours of what fills an area, such as bars."""
+"""Colours of filled areas, such as bars."""
 
 DPI = 200
 CLOUD_DPI = 100
@@ -56,20 +56,20 @@ CLOUD_DPI = 100
 LINE_COLOUR = "0.45"
 
 HINTS = {"minimise": "\n← lower is better", "maximise": "\nhigher is better →"}
-"""What ends the label of an axis."""
+"""End of the label of an axis."""
 
 HALO = [patheffects.withStroke(linewidth=2.5, foreground="white")]
 """Keeps a label readable on top of lines."""
 
 
 POINTS_PER_INCH = 72
-"""Resolution in which a notebook shows a picture, in points per inch."""
+"""Resolution of a plot in a notebook, in points per inch."""
 
 Band = tuple[float, float, str]
-"""Where it begins and ends, and its name."""
+"""Beginning, end and name of a band."""
 
 PLAIN = ("#F3F3F3", "#DEDEDE")
-"""Fills in turn where there are more names than `SHADES`."""
+"""Fills in turn if there are more names than `SHADES`."""
 
 
 @contextmanager
@@ -81,7 +81,7 @@ def drawing() -> Iterator[None]:
 
 
 def save_figure(figure: Figure, stem: Path) -> tuple[Path, Path]:
-    """Write ``STEM.png`` and ``STEM.svg``; equal figures give equal bytes.
+    """Write ``STEM.png`` and ``STEM.svg``, with equal bytes for equal figures.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def save_drawn(
     draw: Callable[[], Figure] | None,
     rows: Iterable[Iterable[object]] | None = None,
 ) -> None:
-    """Write ``STEM.json``, rows as ``STEM.csv`` and what is drawn into a folder, all or nothing."""
+    """Write ``STEM.json``, rows as ``STEM.csv`` and the plot into a folder, all or nothing."""
     kinds = ("csv", "json", "png", "svg")[rows is None : 2 if draw is None else 4]
     with new_folder(out, tuple(f"{stem}.{kind}" for kind in kinds)) as folder:
         if rows is not None:
@@ -115,12 +115,12 @@ def save_drawn(
 
 
 def draw_into(folder: Path, draw: Callable[[Path], Iterable[Path]]) -> tuple[Path, ...]:
-    """Let `draw` fill a passing folder, and put its pictures into another one.
+    """Call `draw` on a temporary folder, and move its plots into another one.
 
     Raises
     ------
     OutputError
-        When that cannot be written.
+        The folder cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -131,15 +131,15 @@ def draw_into(folder: Path, draw: Callable[[Path], Iterable[Path]]) -> tuple[Pat
 
 
 class Picture(Figure):
-    """A figure that is laid out, and that a notebook shows where pyplot was never imported."""
+    """A figure with a layout, which a notebook shows even if pyplot was never imported."""
 
     def __init__(self, **about: Any) -> None:
-        """Begin with nothing on it; `about` as of `Figure`."""
+        """Begin with an empty figure.  `about` are arguments of `Figure`."""
         super().__init__(layout="constrained", **about)
         FigureCanvasAgg(self)
 
     def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
-        """Return the picture, twice as fine as it is shown, and the size in which it is."""
+        """Return the plot at twice the shown resolution, and its shown size."""
         stream = io.BytesIO()
         self.canvas.print_figure(stream, dpi=2 * POINTS_PER_INCH, format="png")
         width, height = self.get_size_inches() * POINTS_PER_INCH
@@ -161,15 +161,15 @@ def draw_line(axes: Axes, points: Values, label: str) -> None:
     axes.plot(*points.T, color=LINE_COLOUR, linewidth=1, zorder=2, label=label)
 
 
-# Where a label may stand, in points from its marker: close by, then further off with a line.
+# Places of a label, in points from its marker: close by, then further off with a line.
 DIRECTIONS = ((0.8, 0.8), (0.8, -0.8), (-0.8, 0.8), (-0.8, -0.8), (0, 1), (0, -1), (1, 0), (-1, 0))
 DISTANCES = (8.0, 22.0, 36.0, 50.0)
 
 
 def place_labels(axes: Axes, points: Values, names: dict[int, str]) -> None:
-    """Give each label the first place where it covers no mark; without one, leave it out.
+    """Put each label at the first place at which it covers no mark, or omit it.
 
-    All labels that can stand close by do so before any stands further off, with a line that
+    All labels that fit close by are placed before any further off, which has a line that
     runs through no other marker.
     """
     pixels = axes.transData.transform(points)
@@ -221,7 +221,7 @@ MOST_DECADES = 7
 LABEL_GAP = 4.0
 """Least room between the labels of two ticks, in points."""
 JUTTING = 1.0
-"""How far a label may stand out over the right end of its axis, in points."""
+"""Largest overhang of a label over the right end of its axis, in points."""
 
 
 def number_ticks(axis: Any) -> None:
@@ -259,7 +259,7 @@ def whole_between(ends: Iterable[float]) -> list[int]:
 
 
 def settle(figure: Figure) -> None:
-    """Lay a figure out for good, and tidy its labels for this layout."""
+    """Fix the layout of a figure, and tidy its labels for this layout."""
     engine: Any = figure.get_layout_engine()
     engine.set(w_pad=0.08, h_pad=0.06)
     engine.execute(figure)
@@ -268,9 +268,9 @@ def settle(figure: Figure) -> None:
 
 
 def tidy(figure: Figure) -> None:
-    """Empty labels that touch the one before, and move those that jut out over the right end.
+    """Empty labels that touch the one before, and move labels that overhang the right end.
 
-    Ask for it last, when the layout stands: it measures.
+    Call it last, when the layout is fixed, because it measures.
     """
     for axes in figure.axes:
         for which in ("x", "y"):
@@ -330,9 +330,9 @@ def _points(axes: Axes, size: float) -> float:
 
 
 def shade(axes: Axes, bands: Sequence[Band], names: Sequence[str]) -> None:
-    """Shade bands, with a line where one follows another.
+    """Shade bands, with a line between two that meet.
 
-    `names` are those of all panels; a band of another name stays white.
+    `names` are the names of all panels.  A band of another name stays white.
     """
     for number, (low, high, name) in enumerate(bands):
         if name in names:
@@ -344,9 +344,9 @@ def shade(axes: Axes, bands: Sequence[Band], names: Sequence[str]) -> None:
 
 
 def name_bands(axes: Axes, bands: Sequence[Band]) -> int:
-    """Write the names above the axes, upright where they are too long; return how many do not fit.
+    """Write the names above the axes, upright if too long, and return the number that do not fit.
 
-    Ask for it when the layout stands: it measures.
+    Call it when the layout is fixed, because it measures.
     """
     blend = axes.get_xaxis_transform()
     window = axes.get_window_extent()

@@ -34,7 +34,7 @@ from dse.reports.text import (
 )
 
 RULE = "the best in each objective, the recommended one, and those farthest from all before"
-"""How `representative_rows` chooses, in words."""
+"""Rule of `representative_rows`, in words."""
 
 MOST_CANDIDATES = 100_000
 """Of more designs so many are examined, drawn at random: the work is theirs by those shown."""
@@ -51,7 +51,7 @@ LINES = 18
 FEWEST = 3
 
 MARK = "▸"
-"""Stands before the recommended design."""
+"""Mark before the recommended design."""
 
 Cells = tuple[str, list[str]]
 """A column of a table: header and one text per row."""
@@ -62,12 +62,12 @@ def front_text(
 ) -> str:
     """Return a front in a few lines: the recommended design, and at most `rows` of all.
 
-    Of fewer where more would not fit a terminal.
+    Fewer are shown if more would not fit a terminal.
 
-    `facts` are those of a manifest: the counts ``designs``, ``evaluated``, ``feasible`` (of those)
-    and, if known, ``feasible_in_space``;
-    ``exact``, ``method`` and ``wall_s``; what is known of its share of the exact front's
-    hypervolume, ``notes``, and those of them that are shown, ``unchecked``.
+    `facts` are a manifest's: the counts ``designs``, ``evaluated``, ``feasible`` (among the
+    evaluated) and, if known, ``feasible_in_space``,
+    ``exact``, ``method`` and ``wall_s``, the known share of the exact front's
+    hypervolume, ``notes``, and the notes that are shown, ``unchecked``.
     """
     width = width or terminal_width()
     parts = [textwrap.fill(view.title, width)]
@@ -103,12 +103,12 @@ def _pick(view: FrontView, chosen: Recommended) -> Iterator[str]:
 
 
 def _known(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which designs have a value: the host alone has none of most choices."""
+    """Return the mask of designs with a value: the host by itself has none of most choices."""
     return ~np.isnan(values) if values.dtype.kind == "f" else np.ones(len(values), dtype=bool)
 
 
 def _front(view: FrontView, width: int, most: int) -> str:
-    """Return the table of designs and, below, what it omits."""
+    """Return the table of designs and, below, its omissions."""
     rows = representative_rows(view, most).tolist()
     known = {name: _known(view.front[name]) for name in view.axes}
     alike = [n for n in view.axes if len(set(view.front[n][known[n]].tolist())) < 2]
@@ -131,7 +131,7 @@ def _front(view: FrontView, width: int, most: int) -> str:
         if _breadth(columns[name]) + 2 <= room:
             room -= _breadth(columns[name]) + 2
             kept.add(name)
-    if names:  # a choice without a column stands behind the name
+    if names:  # a choice without a column follows the name
         behind = [name for name in differing if name not in kept]
         texts = [[choice_text(view, name, row) for name in behind] for row in rows]
         marks = [MARK if _is_pick(view, row) else " " for row in rows]
@@ -158,9 +158,9 @@ def _is_pick(view: FrontView, row: int) -> bool:
 def omitted(
     view: FrontView, rows: Sequence[int], *, written: bool = True
 ) -> Iterator[tuple[str, str]]:
-    """Yield which designs of a front are not among the rows that are shown, and why.
+    """Yield the number of shown designs if a front has more, and the rule of their choice.
 
-    Where the front is not `written` yet there is no file that has all.
+    If the front is not `written` yet, no file has all designs.
     """
     all_are = "; all are in front.csv" if written else ""
     if len(rows) < view.size:
@@ -187,8 +187,8 @@ def _to_the_right(text: str, breadth: int) -> str:
 
 
 def facts_lines(view: FrontView, facts: Mapping[str, Any]) -> list[str]:
-    """Return how the front was found and how far to trust it; `facts` as in `front_text`."""
-    points = facts.get("points")  # each has a space of its own
+    """Return the origin of the front and its reliability, from `facts` as in `front_text`."""
+    points = facts.get("points")  # each has a separate space
     size = facts["certificate"]["designs"] if points else facts["designs"]
     pruned = facts["exact"] and facts["evaluated"] < size
     count = facts.get("feasible_in_space") if pruned else facts["feasible"]
@@ -228,7 +228,7 @@ def _column(view: FrontView, name: str, rows: list[int], widest: int) -> Cells:
     values = view.front[name]
     if not _numeric(view, name):
         return _header(view, name, "", widest), [str(value) for value in values[rows]]
-    known = values[~np.isnan(values)]  # the host alone has none of most axes
+    known = values[~np.isnan(values)]  # the host by itself has none of most axes
     sizes = np.abs(known[known != 0])
     if len(sizes) and sizes.max() > 1e4 * sizes.min():  # no unit suits all
         return _header(view, name, "", widest), [cell_text(value, name) for value in values[rows]]
@@ -271,9 +271,9 @@ def _breadth(column: Cells) -> int:
 def representative_rows(view: FrontView, most: int) -> NDArray[np.intp]:
     """Return at most `most` rows of a front, in order, always the same.
 
-    The recommended design and the best in each objective come first.  Then that design follows
-    whose nearest chosen one is farthest (Gonzalez, Theoretical Computer Science 38, 1985), by
-    objectives and swept value, each scaled to [0, 1], or its logarithm where it is a long one.
+    The recommended design and the best in each objective come first.  The next design is always the
+    one whose nearest chosen one is farthest (Gonzalez, Theoretical Computer Science 38, 1985), by
+    objectives and swept value, each scaled to [0, 1], or its logarithm if its range is long.
     """
     candidates = np.arange(view.size)
     if view.size <= most:
@@ -296,7 +296,7 @@ def representative_rows(view: FrontView, most: int) -> NDArray[np.intp]:
 
 
 def _approach(nearest: Values, points: Values, place: int) -> None:
-    """Let `nearest` be the squared distance to the next chosen point, -1 for that point itself."""
+    """Update squared distances `nearest` to the next chosen point, -1 for that point itself."""
     distance = ((points - points[:, [place]]) ** 2).sum(axis=0)
     np.minimum(nearest, distance, out=nearest)
     nearest[place] = -1.0
@@ -318,15 +318,15 @@ def _scaled(view: FrontView) -> list[Values]:
 
 
 def table_columns(view: FrontView) -> list[str]:
-    """Return the columns of a front that tell its designs apart and how good they are."""
+    """Return the columns of a front that distinguish its designs, and their objectives."""
     names = [view.sweep, *view.axes, *(name for name, _ in view.objectives), view.category]
     return [name for name in dict.fromkeys(names) if name]
 
 
 def front_table(view: FrontView, title: str, most: int, *, written: bool = True) -> Section:
-    """Return the front as a table: all of it, or the `most` rows that tell most.
+    """Return the front as a table: all of it, or the `most` representative rows.
 
-    `written` says whether front.csv has it.
+    `written` is whether front.csv has it.
     """
     columns = table_columns(view)
     chosen = representative_rows(view, most).tolist() if view.size else []
@@ -339,7 +339,7 @@ def front_table(view: FrontView, title: str, most: int, *, written: bool = True)
 
 
 def front_html(view: FrontView, facts: Mapping[str, Any], *, rows: int) -> str:
-    """Return a front as HTML for a notebook, at most `rows` of its designs; see `front_text`."""
+    """Return a front as HTML for a notebook, with at most `rows` designs, as in `front_text`."""
     lines = facts_lines(view, facts)
     if view.recommended is not None:
         lines.insert(0, f"recommended: {view.recommended.design}, {view.recommended.rule}")
@@ -350,7 +350,7 @@ def front_html(view: FrontView, facts: Mapping[str, Any], *, rows: int) -> str:
 
 
 def in_units(view: FrontView) -> dict[str, NDArray[Any]]:
-    """Return the columns of a front, each in one unit, which stands in its header."""
+    """Return the columns of a front, each in one unit, which is in its header."""
     found: dict[str, NDArray[Any]] = {"design": np.asarray(view.names, dtype=object)}
     for name in table_columns(view):
         values = view.front[name]

@@ -1,4 +1,4 @@
-"""What a front looks like to those who draw it or print it: columns, names, axes, groups."""
+"""The view of a front for drawing and printing: columns, names, axes, groups."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ Ranges = Mapping[str, Sequence[float]]
 
 @dataclass(frozen=True)
 class Recommended:
-    """The recommended design of a front: its row, what it is, and which one that is, in words.
+    """The recommended design of a front: its row, its description, and the rule of its choice.
 
-    Of its objectives `ranges` are how far the figures of its cores go, `omitted` the terms that are
-    unknown or 0.
+    For its objectives, `ranges` are the ranges due to the uncertainty of its cores, and `omitted`
+    the terms that are unknown or 0.
     """
 
     row: int
@@ -78,21 +78,21 @@ class FrontView:
         Columns of the n designs on the front: at least the objectives, `axes`, `category`
         and `sweep`.
     cloud
-        The same columns of feasible designs, or of a sample of them; may be empty.
+        The same columns of feasible designs, or of a sample of them.  May be empty.
     axes
-        Columns that tell the designs apart (design choices), most telling first.
+        Columns that distinguish the designs (design choices), the most informative first.
     category
         The categorical column that colours the points, for instance ``bound``.
     limits
-        Whether the category says what limits a design: its bottleneck.
+        Whether the category is the limit of a design: its bottleneck.
     sweep
         The column whose values were swept.
     names
-        A short label per design on the front, for instance ``1 u8 + 2 u16``; or none at all.
-    recommended
-        The design that the study recommends; None for a sweep, and for an empty front.
-    labels, codes
-        What people read in place of code names, as `names` do, and the names without.
+        A short label per design on the front, for instance ``1 u8 + 2 u16``, or no names at all.
+        recommended
+        The design that the study recommends.  None for a sweep, and for an empty front.
+        labels, codes
+        Labels in place of code names, as in `names`, and the names without them.
     """
 
     title: str
@@ -119,7 +119,7 @@ class FrontView:
         return "bottleneck" if bottleneck else in_words(column)
 
     def best(self, objective: str) -> int:
-        """Return the best row in an objective; the first of equals."""
+        """Return the best row in an objective, the first of equals."""
         sign = 1 if dict(self.objectives)[objective] == "minimise" else -1
         return int(np.argmin(sign * self.front[objective]))
 
@@ -133,15 +133,15 @@ class Scale:
     label
         Words and unit.
     front, cloud
-        Values in that unit; for a categorical column the positions of its `ticks`.
+        Values in that unit, or the positions of the `ticks` for a categorical column.
     low, high
         Range: all of the front, and the cloud as far as the front stays readable.
     log
         The range is positive and longer than two decades.
     ticks
-        The categories, at positions 0, 1, ...; empty for numbers.
-    factor
-        What a value in SI is divided by.
+        The categories, at positions 0, 1, ..., empty for numbers.
+        factor
+        Divisor of a value in SI.
     """
 
     label: str
@@ -155,7 +155,7 @@ class Scale:
 
     @property
     def inside(self) -> NDArray[np.bool_]:
-        """Which rows of the cloud lie within the range."""
+        """Return the mask of rows of the cloud within the range."""
         return np.asarray((self.low <= self.cloud) & (self.cloud <= self.high) | bool(self.ticks))
 
 
@@ -191,18 +191,18 @@ def plain_axes(view: FrontView) -> list[dict[str, Any]]:
 
 
 def is_long(low: float, high: float) -> bool:
-    """Return whether a range is positive and longer than two decades, so that a logarithm suits."""
+    """Return whether a range is positive and longer than two decades, and needs a logarithm."""
     return low > 0 and high > 100 * low
 
 
 def _is_even(values: Values | tuple[()]) -> bool:
-    """Whether many values follow each other in steps of one size, as those of a linear sweep."""
+    """Return whether many values follow each other in equal steps, as in a linear sweep."""
     steps = np.diff(np.unique(values))
     return len(steps) > 9 and bool(steps.max() < 1.5 * steps.min())
 
 
 def _range(front: Values, cloud: Values) -> tuple[float, float]:
-    """Return all of the front that has a value, and of the cloud what is not too far from it."""
+    """Return the range of the front's values, with the part of the cloud not too far from it."""
     front = front[~np.isnan(front)]
     low, high = (float(front.min()), float(front.max())) if len(front) else (0.0, 0.0)
     if not len(cloud):
@@ -233,18 +233,19 @@ def thinned(cloud: Columns, most: int) -> Columns:
 
 
 def row_count(columns: Columns) -> int:
-    """Return the length of the columns, 0 when there are none."""
+    """Return the length of the columns, 0 if there are none."""
     return len(next(iter(columns.values()), ()))
 
 
 def groups(
     view: FrontView, most: int, given: NDArray[np.str_] | None = None
 ) -> dict[str, NDArray[np.bool_]]:
-    """Return which rows of the front belong together: by what tells most of them, in order.
+    """Return the rows of the front by group, in order, grouped by the most informative choice.
 
-    A sweep that leads to at most `most` designs is grouped by design.  Otherwise it is the choice
-    that explains most of the objectives (`telling_choice`), and without one the category; beyond
-    `most` of its values the rarest become ``other``.  `given` are labels to group by instead.
+    A sweep that leads to at most `most` designs is grouped by design.  Otherwise the groups are by
+    the choice that explains most of the objectives (`telling_choice`), and without one by category.
+    Beyond `most` of its values the rarest become ``other``.  `given` are labels to group by
+    instead.
     """
     names = np.asarray(view.names, dtype=str)
     choice = telling_choice(view, most) if given is None else None
@@ -274,8 +275,8 @@ def telling_choice(view: FrontView, most: int) -> str | None:
     """Return the choice that explains most of the objectives of a front, "" for its names.
 
     That is the column of `axes`, or the names, of at most `most` values, whose groups leave the
-    least of the objectives' variance (of their logarithms where they are long); corrected for the
-    number of groups, as in an analysis of variance.  None where no choice explains anything.
+    least of the objectives' variance (of their logarithms if they are long), corrected for the
+    number of groups, as in an analysis of variance.  None if no choice explains anything.
     """
     best, found = 0.0, None
     for name in (*view.axes, ""):
@@ -304,7 +305,7 @@ def _explained(values: Values, groups_of: NDArray[np.intp]) -> float:
 
 
 def choice_labels(view: FrontView, choice: str) -> NDArray[np.str_]:
-    """Return what was chosen for each design of the front: ``device: apu``; "" gives its names."""
+    """Return the choice of each design of the front: ``device: apu``, or its names for ""."""
     if not choice:
         return np.asarray(view.names, dtype=str)
     kinds, place = np.unique(view.front[choice], return_inverse=True)
@@ -313,7 +314,7 @@ def choice_labels(view: FrontView, choice: str) -> NDArray[np.str_]:
 
 
 def choice_text(view: FrontView, choice: str, row: int) -> str:
-    """Return what was chosen for one design, as it stands behind its name: ``in flight 2``."""
+    """Return the choice of one design, in the form that follows its name: ``in flight 2``."""
     value = view.front[choice][row]
     if isinstance(value, str) or np.isnan(value):
         return cell_text(value, choice)
@@ -321,14 +322,14 @@ def choice_text(view: FrontView, choice: str, row: int) -> str:
 
 
 def cell_text(value: Any, column: str) -> str:
-    """Return a value of a column with its unit; the host alone has none of most axes."""
+    """Return a value of a column with its unit.  The host by itself has none of most axes."""
     if isinstance(value, str):
         return value
     return HOST if np.isnan(value) else units.show(float(value), column)
 
 
 def distinct_names(view: FrontView, rows: Sequence[int]) -> dict[int, str]:
-    """Return the names of some designs, equal ones with the choices that tell them apart."""
+    """Return the names of some designs, equal names with the choices that distinguish them."""
     parts = {row: [view.names[row]] for row in rows}
     for choice in view.axes:
         alike: dict[tuple[str, ...], list[int]] = {}
@@ -348,15 +349,15 @@ def kind_of(name: str) -> str:
 
 
 def is_same(view: FrontView, name: str) -> bool:
-    """Whether an objective has one value, for all designs of the front and those around it."""
+    """Return whether an objective has one value for all designs of the front and around it."""
     ends = np.concatenate([view.front[name], view.cloud.get(name, np.empty(0))])
     return bool(np.ptp(ends) <= 1e-12 * np.abs(ends).max(initial=0.0))
 
 
 def staircase(x: Values, y: Values, sense: str) -> Values:
-    """Return the corners (k, 2) of the border of what a front attains.
+    """Return the corners (k, 2) of the boundary of the region that a front attains.
 
-    `sense` is that of `x`; that of `y` follows, since the points do not dominate each other.
+    `sense` is the sense of `x`.  The sense of `y` follows, since no point dominates another.
     """
     order = np.lexsort((y, x))
     x, y = np.repeat(x[order], 2), np.repeat(y[order], 2)
@@ -364,13 +365,13 @@ def staircase(x: Values, y: Values, sense: str) -> Values:
 
 
 def best_rows(x: Values, y: Values, sense: str) -> NDArray[np.intp]:
-    """Return for every value of `x`, rising, the row with the best `y`; the first of equals."""
+    """Return for every value of `x`, rising, the row with the best `y`, the first of equals."""
     order = np.lexsort((y if sense == "minimise" else -y, x))
     return order[np.unique(x[order], return_index=True)[1]]
 
 
 def elided(name: str, most: int = MOST_CHARACTERS) -> str:
-    """Cut the middle out of a long name: it is the ends that tell designs apart."""
+    """Cut the middle out of a long name, because its ends distinguish designs."""
     if len(name) <= most:
         return name
     keep = (most - 3) // 2
@@ -378,7 +379,7 @@ def elided(name: str, most: int = MOST_CHARACTERS) -> str:
 
 
 def elided_apart(names: Sequence[str], most: int = 64) -> list[str]:
-    """Cut the middle out of long names, less of it where that makes two of them one."""
+    """Cut the middle out of long names, less of it if two would become equal."""
     for length in range(MOST_CHARACTERS, most + 1, 4):
         shown = [elided(name, length) for name in names]
         if len({*shown}) == len({*names}):

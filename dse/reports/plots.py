@@ -66,7 +66,7 @@ Groups = dict[str, NDArray[np.bool_]]
 Panel = tuple[Axes, Scale, Scale]
 
 MOST_MARKED = 60
-"""Of more swept values so many have marks; the line and the shades have all."""
+"""Largest number of swept values with marks.  The line and the shades have all."""
 MOST_CHOICES = 6
 """Of a sweep over so many choices each has a panel."""
 
@@ -76,9 +76,9 @@ HEADROOM = 0.16
 
 @dataclass(frozen=True)
 class Shading:
-    """Who is best: shades of each panel, what they name, and what marks tell besides.
+    """Shades of the best designs in each panel, their meaning, and the remaining parts for marks.
 
-    `rest` is what each design is apart from that, for its mark; None for the whole design.
+    `rest` is the rest of each design, for its mark, or None for the whole design.
     """
 
     bands: tuple[tuple[Band, ...], ...]
@@ -87,16 +87,15 @@ class Shading:
 
     @property
     def names(self) -> list[str]:
-        """What the shades of all panels name, each once."""
+        """Return the names of the shades of all panels, each once."""
         return list(dict.fromkeys(name for panel in self.bands for *_, name in panel))
 
 
 def shading(view: FrontView, x: Scale) -> Shading:
     """Return the kinds of the best designs as shades.
 
-    Of a chain it is one stage that is shaded, that which changes the least often along the sweep,
-    if it changes at all, and the other stages that the marks tell: as in figure 9 of Battle &
-    Hempstead.
+    For a chain one stage is shaded: among the stages that change along the sweep, the one that
+    changes the least often.  The marks show the other stages, as in figure 9 of Battle & Hempstead.
     """
     kinds = np.array([kind_of(name) for name in view.names], dtype=str)
     rows = [
@@ -121,7 +120,7 @@ def shading(view: FrontView, x: Scale) -> Shading:
 
 
 def _bands(x: Scale, best: NDArray[np.intp], kinds: NDArray[np.str_]) -> tuple[Band, ...]:
-    """Return where which kind is best; one gives way to the next halfway between two values."""
+    """Return the range of each best kind.  Ranges meet halfway between two values."""
     at = x.front[best]
     halfway = np.sqrt(at[1:] * at[:-1]) if x.log else (at[1:] + at[:-1]) / 2
     beyond = 0.5 if x.ticks else 0.0
@@ -131,7 +130,7 @@ def _bands(x: Scale, best: NDArray[np.intp], kinds: NDArray[np.str_]) -> tuple[B
 
 
 def marked_rows(x: Scale) -> NDArray[np.bool_]:
-    """Return which rows of the front have marks: those of `MOST_MARKED` values at most."""
+    """Return the mask of rows of the front with marks, for at most `MOST_MARKED` values."""
     values = np.unique(x.front)
     if len(values) <= MOST_MARKED:
         return np.ones(len(x.front), dtype=bool)
@@ -144,7 +143,7 @@ def marked_rows(x: Scale) -> NDArray[np.bool_]:
 def draw_sweep(
     figure: Figure, view: FrontView, cloud: Columns
 ) -> tuple[list[tuple[Axes, Scale, Scale]], Shading | None]:
-    """Draw one panel per objective against the swept column; return these, and their shades."""
+    """Draw one panel per objective against the swept column.  Return panels and their shades."""
     count = len(view.objectives)
     figure.set_size_inches(7.6, 1.0 + 2.9 * count)
     grid = figure.subplots(count, 1, sharex=True, squeeze=False).ravel()
@@ -167,9 +166,9 @@ def draw_sweep(
 
 
 def fronts_by_choice(view: FrontView, cloud: Columns) -> list[tuple[FrontView, Columns]]:
-    """Return the front of each value of a sweep over a few choices, and what lies behind it.
+    """Return the front of each value of a sweep over a few choices, and the cloud behind it.
 
-    Nothing where the sweep is of a number, or a front has other than two objectives.
+    Empty if the sweep is of a number, or a front has other than two objectives.
     """
     swept = view.front.get(str(view.sweep), np.empty(0))
     choices = list(dict.fromkeys(swept.tolist()))
@@ -188,7 +187,7 @@ def fronts_by_choice(view: FrontView, cloud: Columns) -> list[tuple[FrontView, C
 def draw_by_choice(
     figure: Figure, view: FrontView, alone: Sequence[tuple[FrontView, Columns]]
 ) -> list[tuple[Axes, Scale, Scale]]:
-    """Draw one front per panel; return them with scales of all rows, NaN where one has none."""
+    """Draw one front per panel.  Return panels with scales of all rows, NaN for missing ones."""
     cells = panels_in(figure, len(alone), min(3, len(alone)))
     panels = []
     for axes, (one, behind) in zip(cells, alone, strict=True):
@@ -210,9 +209,9 @@ def draw_front(view: FrontView, folder: Path) -> tuple[Path, Path]:
     """Draw the front into ``front.png`` and ``front.svg`` in a folder, and return their paths.
 
     Two objectives make one panel with the staircase of the front, more make one panel
-    per pair, a single one a strip with a row per design; a sweep makes one panel per objective
-    against the swept column, or one per value where two objectives are swept over a few choices;
-    an empty front makes a picture that says so.
+    per pair, a single one a strip with a row per design.  A sweep makes one panel per objective
+    against the swept column, or one per value if two objectives are swept over a few choices.
+    An empty front makes a plot with a statement of that.
     """
     with drawing():
         return save_figure(_figure(view), folder / "front")
@@ -269,7 +268,7 @@ def _figure(view: FrontView) -> Picture:
 
 
 def _varying(view: FrontView) -> tuple[FrontView, list[str]]:
-    """Omit objectives that are the same for every design, and say so."""
+    """Omit objectives that are the same for every design, with a remark on them."""
     same = [name for name, _ in view.objectives if front_view.is_same(view, name)]
     if len(same) == len(view.objectives):
         return view, []
@@ -283,7 +282,7 @@ def _varying(view: FrontView) -> tuple[FrontView, list[str]]:
 
 
 def _pairs(figure: Figure, view: FrontView, cloud: Columns) -> tuple[list[Panel], Axes | None]:
-    """One panel per pair of objectives; return also a free cell, and how references are drawn.
+    """Draw one panel per pair of objectives.  Return the panels and the free cell, if any.
 
     Three objectives make a corner, whose free cell takes the legend.
     """
@@ -411,7 +410,7 @@ def _handles(view: FrontView, axes: Axes, groups: Groups, cloud_label: str) -> l
 
 
 def _legend(figure: Figure, cell: Axes | None, handles: list[Line2D], notes: Sequence[str]) -> None:
-    """Put the legend into a free cell, or under the panels, where it covers nothing."""
+    """Put the legend into a free cell, or under the panels, so that it covers nothing."""
     look: dict[str, Any] = {"frameon": False, "title_fontsize": "small"}
     inches = figure.get_figwidth() if cell is None else IN_CELL
     if notes:

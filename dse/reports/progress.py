@@ -1,7 +1,7 @@
-"""Progress on a terminal: how much is done, how long it took, and about how long is left.
+"""Progress on a terminal: the number done, the time taken, and the estimated time left.
 
-A line on stderr, drawn by a thread of its own: it shows that something goes on also where no count
-comes.  Nothing is shown where stderr is no terminal, nor of what ends within half a second.
+A line on stderr, drawn by a separate thread, so that it also shows activity between counts.
+Nothing is shown if stderr is no terminal, or for work that ends within half a second.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LESS = ("now", "front", "took", "left")
 """Parts of the line that a narrow terminal does without, the first of them first."""
 
 WINDOW = 40
-"""Lines whose counts tell the speed of late: what is left is by the slower of it and all."""
+"""Number of counts for the recent speed.  The time left is by the slower of it and the mean."""
 
 _quiet = threading.Event()
 
@@ -47,7 +47,7 @@ class LateBar:
     """A line that comes after half a second, and is gone before anything else is printed."""
 
     def __init__(self, what: str = "designs", doing: str = "reading the study") -> None:
-        """Begin: `doing` is shown until the first step, then how many of `what` are done."""
+        """Begin: `doing` is shown until the first step, then the number of `what` that are done."""
         self._what = what
         self._front: Callable[[], NDArray[np.float64]] | None = None
         self._total: int | None = None
@@ -56,7 +56,7 @@ class LateBar:
         self._begin(doing)
 
     def __call__(self, done: int, total: int, now: str = "") -> None:
-        """Show how many are done, and what is done now."""
+        """Show the number done, and the current item."""
         if self._total is None:
             self._begin(self._what)
         self._now = now
@@ -64,16 +64,16 @@ class LateBar:
         self._awake()
 
     def tell(self, now: str) -> None:
-        """Show in words what is done now, beside the count."""
+        """Show the current item in words, beside the count."""
         self._now = now
 
     def doing(self, text: str) -> None:
-        """Show what is done now, of which nothing can be counted."""
+        """Show the current work, which cannot be counted."""
         self._begin(text)
         self._awake()
 
     def watch(self, front: Callable[[], NDArray[np.float64]]) -> None:
-        """Show beside the count what the front is so far, whose losses (n, m) are requested."""
+        """Show the size of the current front beside the count, from its losses (n, m)."""
         self._front = front
 
     def close(self) -> None:
@@ -107,7 +107,7 @@ class LateBar:
                     sys.stderr.flush()
 
     def line(self, width: int = 1000) -> str:
-        """Return what is shown now: of its parts those that fit, none of them cut."""
+        """Return the line that is shown now: the parts that fit, uncut."""
         now = time.monotonic()
         took, done, total = now - self._since, self._done, self._total
         if total is None:
@@ -137,7 +137,7 @@ class LateBar:
 
 @contextmanager
 def bar(what: str, doing: str = "reading the study") -> Iterator[LateBar]:
-    """Show what is done inside, and how many of `what` once they are counted."""
+    """Show the work inside, and the number of `what` once they are counted."""
     shown = LateBar(what)
     shown.doing(doing)
     try:

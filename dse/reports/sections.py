@@ -22,17 +22,17 @@ class Section:
     key
         Its name in JSON.
     title
-        Its heading; may be empty.
+        Its heading, possibly empty.
     lines
         Sentences, read before the table.
     headers, rows
-        Its table; without headers the rows are pairs of a name and a value.
+        Its table.  Without headers the rows are pairs of a name and a value.
     remarks
         Sentences, read after the table.
     facts
         Every number of lines and rows as plain data, in SI.
     brief
-        Sentences that stand for all of it in a text of one screen; None where it is shown whole.
+        Sentences that replace all of it in a text of one screen, or None if it is shown whole.
     """
 
     key: str
@@ -47,14 +47,14 @@ class Section:
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class Readable(Printable):
-    """What is made of sections: text for its repr, a table in a notebook, plain data for JSON.
+    """A record of sections: text for its repr, a table in a notebook, plain data for JSON.
 
     Attributes
     ----------
     question
         The question.
     preference
-        What makes one design better than another, in words.
+        Criterion by which one design is better than another, in words.
     sections
         The sections, the notes last.
     """
@@ -85,10 +85,10 @@ class Readable(Printable):
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class OneScreen(Readable):
-    """What is shown in one screen unless all of it is wanted."""
+    """A record that is shown in one screen unless all of it is requested."""
 
     def text(self, *, all: bool = False) -> str:
-        """Return what fits one screen, or all of it."""
+        """Return the part that fits one screen, or all of it."""
         shown = sections_text if all else brief_text
         return shown(self.question, self.sections)
 
@@ -102,7 +102,7 @@ def sections_text(question: str, sections: Iterable[Section]) -> str:
 
 
 def brief_text(question: str, sections: Iterable[Section]) -> str:
-    """Return what sections tell in one screen, without blank lines but below the question."""
+    """Return sections in one screen, without blank lines except below the question."""
     parts = [f"{paragraph(question)}\n"] if question else []
     for section in sections:
         if section.brief is None:
@@ -113,9 +113,9 @@ def brief_text(question: str, sections: Iterable[Section]) -> str:
 
 
 class Reporter:
-    """Tells sections part by part; the parts are the text.
+    """Writer of sections part by part, which together are the text.
 
-    Between them belong blank lines where `all` is shown, and ends of lines otherwise.
+    Parts are separated by blank lines if `all` is shown, and by ends of lines otherwise.
     """
 
     def __init__(self, question: str, write: Callable[[str], None], *, all: bool) -> None:
@@ -125,7 +125,7 @@ class Reporter:
         self._text = sections_text if all else brief_text
 
     def report(self, sections: Iterable[Section]) -> None:
-        """Tell some sections."""
+        """Write some sections."""
         text = self._text(self._question, sections)
         self._question = ""
         if text:
@@ -148,7 +148,7 @@ def _text(section: Section, widest: int) -> str:
 
 
 def html(question: str, sections: Iterable[Section]) -> str:
-    """Return sections as HTML for a notebook; everything is escaped and nothing is loaded."""
+    """Return sections as HTML for a notebook, escaped and without loading anything."""
     parts = [f"<p><b>{_escape(question)}</b></p>"] if question else []
     for section in sections:
         if section.title:

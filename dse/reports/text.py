@@ -1,6 +1,6 @@
-"""Plain text: how columns, counts and changes are worded, and tables that fit a width.
+"""Plain text: wording of columns, counts and changes, and tables that fit a width.
 
-The width is that of the terminal, or 100 columns where the output is no terminal.
+The width is the terminal's, or 100 columns if the output is no terminal.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def listed(parts: Sequence[str], last: str = "and") -> str:
 
 
 def rule_text(rule: str) -> str:
-    """Return a constraint as part of a sentence: in quotes where it is a sentence itself."""
+    """Return a constraint as part of a sentence: in quotes if it is a sentence itself."""
     return rule if set(rule) & set("<>=") else f'"{rule}"'
 
 
@@ -63,7 +63,7 @@ def multiple(factor: float) -> str:
 
 
 def with_error(value: float, error: float, factor: float = 1.0, unit: str = "") -> str:
-    """Return a share, times `factor`, and its standard error where it is estimated."""
+    """Return a share, times `factor`, and its standard error if it is estimated."""
     shown = f"{factor * value:.{4 if factor == 1 else 2}f}{unit}"
     return f"{shown}, estimated, ± {factor * error:.2g}{unit}" if error else shown
 
@@ -74,9 +74,9 @@ def signed(share: float) -> str:
 
 
 def change(new: float, old: float, than: str = "", digits: int = 3) -> str:
-    """Return by how much a number differs: ``14 % less``, ``27.8x``, ``the same``.
+    """Return the difference of a number in words: ``14 % less``, ``27.8x``, ``the same``.
 
-    With `than`, what it is compared with: ``14 % less than 3 W``, ``27.8 times 3 W``.
+    With `than`, the other number in words: ``14 % less than 3 W``, ``27.8 times 3 W``.
     """
     share = relative_change(new, old)
     if share is None:
@@ -93,7 +93,7 @@ def change(new: float, old: float, than: str = "", digits: int = 3) -> str:
 
 
 def relative_change(new: float, old: float) -> float | None:
-    """Return the change as a share of the old value, None where that has no meaning."""
+    """Return the change as a share of the old value, None if it is undefined."""
     if not (math.isfinite(new) and math.isfinite(old)) or old == 0:
         return None
     return (new - old) / abs(old)
@@ -109,7 +109,7 @@ def interval(low: float, high: float, name: str) -> str:
 
 
 def unit_suffix(name: str) -> str:
-    """Return what ends the key of a value in the unit of `name`: ``_w``, or nothing."""
+    """Return the end of the key of a value in the unit of `name`: ``_w``, or nothing."""
     unit = units.suffix(name)
     return f"_{unit}" if unit else ""
 
@@ -119,7 +119,7 @@ ZERO_BOUND = re.compile(r"'?0(?:\.0*)?(?: ([^\s'<>=]+))?'?(?=\s*(?:[<>]|$))")
 
 
 def violation_text(relative: float, rule: str = "") -> str:
-    """Return by how much a constraint is violated, relative to its limit; in its unit where 0."""
+    """Return a constraint's violation relative to its limit, or in its unit for a limit of 0."""
     if relative <= 0:
         return "met"
     if not math.isfinite(relative):
@@ -135,7 +135,7 @@ def violation_text(relative: float, rule: str = "") -> str:
 
 
 def zero_bound(rule: str) -> str | None:
-    """Return a name with the unit of a constraint's bound of 0, None where it has another bound."""
+    """Return a name with the unit of a constraint's bound of 0, None for another bound."""
     sides = re.split("[<>]=?", rule)
     found = [ZERO_BOUND.fullmatch(side.strip()) for side in sides] if len(sides) == 2 else []
     zero = next(filter(None, found), None)
@@ -149,7 +149,7 @@ def paragraph(text: str, indent: str = "") -> str:
 
 
 def terminal_width(otherwise: int = WIDTH) -> int:
-    """Return how wide tables are: as the terminal or $COLUMNS say, `otherwise` where neither is."""
+    """Return the width of tables, from the terminal or $COLUMNS, else `otherwise`."""
     return max(NARROWEST, min(WIDEST, shutil.get_terminal_size((otherwise, 24)).columns))
 
 
@@ -163,10 +163,10 @@ PART = 10
 
 
 class Printable:
-    """What prints as the text of its command, in a terminal and in a notebook."""
+    """A record that prints as the text of its command, in a terminal and in a notebook."""
 
     def text(self) -> str:
-        """Return what the command prints."""
+        """Return the text that the command prints."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -188,9 +188,9 @@ def table_text(
     width: int | None = None,
     names: bool = False,
 ) -> str:
-    """Return rows of text as a table: cells wrap, first those after the first column.
+    """Return rows of text as a table: cells wrap, first in columns after the first.
 
-    Of a table of `names` and numbers the names alone wrap.  Where not even the parts of long words
+    In a table of `names` and numbers only the names wrap.  If not even the parts of long words
     fit, the table is wider than requested: nothing is cut.
     """
     cells = [tuple(headers), *(tuple(row) for row in rows)]
@@ -201,8 +201,8 @@ def table_text(
 
 
 def _widths(cells: Sequence[Sequence[str]], width: int | None, *, names: bool = False) -> list[int]:
-    """Return the width of each column; what is too narrow for whole words breaks within them."""
-    from rich.cells import cell_len  # only where a table is printed
+    """Return the width of each column.  Columns too narrow for whole words break within them."""
+    from rich.cells import cell_len  # only for printing a table
 
     columns = list(zip(*cells, strict=True))
     room = (width or terminal_width()) - len(GAP) * (len(columns) - 1)

@@ -1,7 +1,7 @@
-"""When offloads arrive, and what becomes of them: as discrete events, or one after the other.
+"""Arrivals of offloads, and their passage: as discrete events, or one after the other.
 
-Every line is first come, first served; that in front of the slots has no end.  Offloads do not
-overtake each other, so the order of events at equal times changes nothing.
+Every queue is first come, first served, and the queue in front of the slots is unlimited.
+Offloads do not overtake each other, so the order of events at equal times changes nothing.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def arrivals(*, cv2: float, rate_hz: float, count: int, seed: int) -> Column:
 
 
 def kinds(*, shares: Sequence[float], count: int, seed: int) -> NDArray[np.intp]:
-    """Return the place among all sizes of each offload's own, drawn by their shares.
+    """Return the index of each offload's size among all sizes, drawn by their shares.
 
-    Draws apart from those of arrivals, which are the same whatever the sizes.
+    It draws separately from the arrivals, which are the same for all sizes.
     """
     chances = np.asarray(shares) / math.fsum(shares)
     return np.random.default_rng((seed, 1)).choice(len(chances), count, p=chances)
@@ -55,20 +55,20 @@ Callback = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Passage:
-    """What became of offloads, in the order of their arrival, as far as the events went.
+    """Results of offloads, in the order of their arrival, up to the last event.
 
     Attributes
     ----------
     kind
-        The place of what each passed among all pipelines.
+        The index of each offload's pipeline among all pipelines.
     arrived_s, ended_s
-        When each arrived, and when its last bit was back.
+        Time of each arrival, and of the return of the last bit.
     core_s
-        For how long each held a host core.
+        Time for which each held a host core.
     events
-        How many events there were.
+        Number of events.
     cut
-        Why there were no more, if not all offloads have ended.
+        Reason for the early end, if not all offloads have ended.
     """
 
     kind: Kinds
@@ -87,9 +87,9 @@ def pass_through(
     most_events: float,
     callback: Callback | None = None,
 ) -> Passage:
-    """Let offloads arrive, and return when each ends; each kind has a pipeline, of the same parts.
+    """Simulate offloads, and return the end of each.  Each kind has a pipeline, of the same parts.
 
-    An interrupt of the user ends it: what has ended until then is returned.
+    An interrupt of the user ends it: the offloads that have ended until then are returned.
     """
     run = _Run(pipelines, kind, arrived_s.tolist())
     cut = ""
@@ -108,7 +108,7 @@ def pass_through(
 
 
 def one_after_the_other(pipelines: Sequence[Pipeline], kind: Kinds, arrived_s: Column) -> Passage:
-    """Return what becomes of offloads, station by station (Lindley's recursion)."""
+    """Return the passage of offloads, station by station (Lindley's recursion)."""
     count = len(arrived_s)
     started, ended, left = ([0.0] * count for _ in range(3))
     free, ready = ([0.0] * len(pipelines[0].stations) for _ in range(2))
@@ -133,7 +133,7 @@ _ARRIVES, _LEAVES_CORE, _FREES_CORE, _COMES, _FREES, _ENDS = range(6)
 
 
 class _Run:
-    """The state of a simulation: a heap of what happens next, and the lines."""
+    """The state of a simulation: a heap of future events, and the queues."""
 
     def __init__(self, pipelines: Sequence[Pipeline], kind: Kinds, arrived_s: list[float]) -> None:
         """Begin with the first arrival."""
@@ -152,7 +152,7 @@ class _Run:
         self.heap = [(at, _ARRIVES, 0, 0) for at in arrived_s[:1]]
 
     def some(self, most: float) -> None:
-        """Let so many events happen, or all."""
+        """Process so many events, or all."""
         happens = (
             self._arrives,
             self._leaves_core,

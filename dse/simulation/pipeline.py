@@ -1,4 +1,4 @@
-"""The pipeline that offloads pass, with times in seconds: what is simulated."""
+"""The simulated pipeline that offloads pass, with times in seconds."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Station:
     Attributes
     ----------
     name
-        What it is called in words.
+        Its name in words.
     busy_s
-        For how long it is busy with an offload that comes at once.
+        Time for which it is busy with an offload that arrives all at once.
     fill_s
         From the first bit in to the first bit out.
     whole
@@ -31,9 +31,9 @@ class Station:
     first_round
         Share of an offload that it takes in its first round, for which it waits.
     last_round_s
-        From its first round to the last, where that is less than it is busy.
+        From its first round to the last, if that is less than it is busy.
     again_s
-        For how long it stays busy with an offload that has left.
+        Time for which it stays busy with an offload that has left.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Pipeline:
     sync
         A core is held until the offload has ended.
     overhead_s, core_s
-        Time on a core before an offload leaves it, and for how long it is held unless `sync`.
+        Time on a core before an offload leaves it, and time for which it is held unless `sync`.
     latency_s
         Delay that keeps nothing busy.
     stations
@@ -85,7 +85,7 @@ class Pipeline:
 
     @property
     def busy_s(self) -> Mapping[str, float]:
-        """Time for which each part is busy with one offload, over its servers."""
+        """Return the time for which each part is busy with one offload, over its servers."""
         places = min(self.slots, self.cores) if self.sync else self.slots
         found = {station.name: station.busy_s + station.again_s for station in self.stations}
         found["offload slots"] = self.alone_s / places
@@ -97,10 +97,10 @@ class Pipeline:
 def passed(
     station: Station, start: float, first: float, last: float, ready: float
 ) -> tuple[float, float, float, float]:
-    """Return when the first and the last bit leave a station, and when it is free, and ready.
+    """Return the exits of the first and the last bit from a station, and its free and ready times.
 
     It starts on an offload whose bits come evenly from `first` to `last`.  Its rounds begin when
-    the first one is there, and those of the offload before leave room for it: when it is `ready`.
+    the first one is there, and the rounds of the offload before leave room for it: at `ready`.
     """
     busy, fill = station.busy_s, station.fill_s
     begin = first + (last - first) * station.first_round
@@ -125,18 +125,18 @@ class Draw:
 
 @dataclass(frozen=True)
 class Traffic:
-    """Offloads of each size, and what they pass: the same parts, busy for other times.
+    """Offloads of each size, and their path: the same parts, busy for other times.
 
     Attributes
     ----------
     pipelines, shares
-        What offloads of a size pass, and the share of all offloads that are of it.
+        Pipeline of the offloads of a size, and their share of all offloads.
     demand_bit_per_s
         Payload that arrives each second, infinite for as much as can pass.
     cv2
         Squared coefficient of variation of the gaps between arrivals.
     draw
-        What all of it takes.
+        Power and energy of all parts.
     """
 
     pipelines: tuple[Pipeline, ...]
@@ -152,12 +152,12 @@ class Traffic:
 
     @property
     def sizes(self) -> int:
-        """How many sizes offloads have."""
+        """Return the number of sizes of offloads."""
         return len({one.bits for one in self.pipelines})
 
     @cached_property
     def service_cv2(self) -> float:
-        """Squared coefficient of variation of the time for which a part is busy: the highest."""
+        """Return the highest squared coefficient of variation of the busy time of a part."""
         each = [one.busy_s for one in self.pipelines]
         means = [(name, mean) for name, mean in self.busy_s.items() if mean]
         return max(
@@ -166,13 +166,13 @@ class Traffic:
 
     @cached_property
     def busy_s(self) -> Mapping[str, float]:
-        """Mean time for which each part is busy with an offload, over its servers."""
+        """Return the mean time for which each part is busy with an offload, over its servers."""
         each = [one.busy_s for one in self.pipelines]
         return {name: self._mean([busy[name] for busy in each]) for name in each[0]}
 
     @property
     def most_hz(self) -> float:
-        """Offloads per second at which the busiest part would be busy all the time."""
+        """Return the offloads per second at which the busiest part would always be busy."""
         return 1.0 / max(self.busy_s.values())
 
     @property

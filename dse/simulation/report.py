@@ -58,8 +58,8 @@ def wire_byte(columns: Mapping[str, float], size: float) -> tuple[float, float]:
 
     References
     ----------
-    PCI Express base specification 5.0, for packets; Neugebauer et al., SIGCOMM 2018, section 3, for
-    a batch.
+    PCI Express base specification 5.0, for packets, and Neugebauer et al., SIGCOMM 2018,
+    section 3, for a batch.
     """
     payload = columns["interface_max_payload_byte"]
     cut = min(payload, columns["interface_completion_byte"])
@@ -103,17 +103,17 @@ STAGES = (
     "stage_written_byte_per_bit",
 )
 FILLED = "filled"
-"""Where the share of whole tasks that messages fill is kept among figures of stages."""
+"""Key of the share of whole tasks that messages fill, among columns of stages."""
 
 PACKETS, AGAIN = "interface_packet_byte_per_s", "interface_reread_ratio"
-"""Where the rate of packets on PCI Express, and what is read again of a record, are kept."""
+"""Keys of the rate of packets on PCI Express, and of the share of a record read again."""
 
 RAREST = 1e-15
 """The least chance of a number of bytes read again that is simulated."""
 
 
 def traffic_of(prepared: Study, index: Index) -> Traffic:
-    """Return what arrives at one design (1, d), and what it passes.
+    """Return the traffic of one design (1, d): its arrivals, and their path.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def traffic_of(prepared: Study, index: Index) -> Traffic:
 
 
 def _pipeline(columns: Columns, stages: Stages) -> Pipeline:
-    """Return what offloads of one size pass; across PCI Express writes take half a round trip."""
+    """Return the pipeline of offloads of one size, in which writes take half a PCIe round trip."""
     clock = columns["interface_host_clock_hz"]
 
     def seconds(name: str, per: str = "") -> float:
@@ -175,7 +175,7 @@ def _pipeline(columns: Columns, stages: Stages) -> Pipeline:
 
 
 def _refuse(columns: Columns, stages: Stages) -> None:
-    """Raise for what has no pipeline, or one whose clocks only the equations know."""
+    """Raise UnitError if there is no pipeline, or only the equations define its clocks."""
     if "interface_in_flight" not in columns or not any(stages.values()):
         rule = "what is simulated are offloads, and this study has none"
         raise UnitError(rule, "give it stages and an interface")
@@ -202,7 +202,7 @@ def _refuse(columns: Columns, stages: Stages) -> None:
 
 
 def _stations(columns: Columns, stages: Stages, byte_s: float) -> tuple[Station, ...]:
-    """Return what an offload passes behind the host: link, memory, every stage, link."""
+    """Return the stations behind the host: link, memory, every stage, link."""
     size = columns[SIZE]
     per_cycle = columns.get("interface_link_byte_per_cycle", float("inf"))
     cycled = per_cycle * columns["interface_host_clock_hz"]
@@ -227,8 +227,8 @@ def _inline(columns: Columns) -> bool:
 
 
 def _again(columns: Columns, size: float) -> Mapping[float, float]:
-    """Return what is read again of a record, over its size, with the chance of each: up to each
-    segment that is sent again, whatever becomes of the others."""
+    """Return the chance of each share of a record that is read again: up to each
+    segment that is sent again, independently of the others."""
     share = columns.get("interface_retransmit_share", 0.0) * _inline(columns)
     segment, chances, end = columns.get("interface_segment_byte", size), {0.0: 1.0}, 0.0
     while share and end < size:
@@ -276,7 +276,7 @@ def _moved_byte(stages: Stages) -> float:
 
 
 def _draw(columns: Columns, stages: Stages) -> Draw:
-    """Return what all parts draw: gated clocks switch with the payload, others all the time."""
+    """Return the draw of all parts: gated clocks switch with the payload, others all the time."""
     energy, clocked = stages["stage_dynamic_energy_j_per_bit"], stages["stage_clocked"]
     buffers = 2.0 * columns["interface_in_flight"] * 8.0 * columns[SIZE]  # input and output
     always = [
@@ -298,7 +298,7 @@ def _draw(columns: Columns, stages: Stages) -> Draw:
 
 BATCHES = 20
 TIME_ROUNDING = 1e-14
-"""Relative; what differs by less in times since the first arrival is the same."""
+"""Relative difference below which times since the first arrival are the same."""
 
 NOISE = 1e-9
 """Relative error that rounding explains."""
@@ -308,15 +308,15 @@ DROPPED = 0.1
 
 RARE = 0.01
 LEAST, MOST = 20_000, 500_000
-"""Offloads that are simulated at least and at most, unless the user says how many."""
+"""Least and most offloads of a simulation, unless the user gives a number."""
 
 WANTED = 0.05
-"""Relative standard error of the mean wait for which there are to be enough offloads."""
+"""Relative standard error of the mean wait that determines the number of offloads."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A number and its standard error; the error is NaN where there are too few offloads."""
+    """A number and its standard error, NaN if there are too few offloads."""
 
     value: float
     error: float
@@ -336,7 +336,7 @@ def enough(load: float, cv2: float, service_cv2: float) -> float:
 
 
 def measure(traffic: Traffic, passage: Passage) -> Mapping[str, Seen]:
-    """Return what is seen, by `dse.contract.Simulated`, of offloads that have ended, by name."""
+    """Return the measures of ended offloads, by `dse.contract.Simulated`, by name."""
     first = int(len(passage.ended_s) * DROPPED)
     arrived, ended = passage.arrived_s[first:], passage.ended_s[first:]
     kind = passage.kind[first:]
@@ -373,12 +373,12 @@ def _rare(time: Column) -> Seen:
     """Return the quantile q(p) that a share p = `RARE` of the offloads exceeds.
 
     Its error is ``(q(p - e) - q(p + e)) / 2`` with the standard error e of that share by batches
-    (p - e at least p / 4).  The spread of the batches' own quantiles would be 0.2 to 0.6 of it at
-    loads from 0.8: what is rare comes together, and few batches have it.
+    (p - e at least p / 4).  The spread of the batches' quantiles would be 0.2 to 0.6 of it at
+    loads from 0.8: rare offloads come together, and few batches have them.
 
     Two errors hold the mean of 60 seeds in 92 % of runs at loads of 0.5 and 0.7, in 85 % at 0.8
     and 0.9 and in 81 % at 0.95 (two designs, c_a^2 of 1 and 4, offloads `enough`), but in 45 % at
-    0.99, where `MOST` offloads are a thirtieth of what is `enough`, or less.
+    0.99, at which `MOST` offloads are a thirtieth of `enough`, or less.
     """
     value = float(np.quantile(time, 1.0 - RARE)) if len(time) else math.nan
     if len(time) < BATCHES / RARE:
@@ -426,14 +426,14 @@ class BothSides:
 
     @property
     def difference(self) -> float | None:
-        """How much more the model says, relative to what was seen; None where that is nothing."""
+        """Return the excess of the model relative to the simulation, None for nothing simulated."""
         seen = self.simulated.value
         known = math.isfinite(self.model) and math.isfinite(seen) and seen > 0
         return self.model / seen - 1.0 if known else None
 
     @property
     def errors(self) -> float | None:
-        """How many standard errors the model is away; None where there is no error."""
+        """Return the model's distance in standard errors, None without an error."""
         error = self.simulated.error
         return (self.model - self.simulated.value) / error if error > 0 else None
 
@@ -450,24 +450,24 @@ class BothSides:
 
 @dataclass(frozen=True, repr=False)
 class Simulation(Printable):
-    """What was simulated, and the model beside it.
+    """A simulation, and the model beside it.
 
     Attributes
     ----------
     design
         The design in one line.
     traffic
-        How offloads arrive, and what they pass.
+        Arrivals of offloads, and their path.
     compared
         Quantities of the model and of the simulation.
     seed
-        Of what is drawn at random.
+        Seed of the random draws.
     wanted, ended, events
-        Offloads that were to pass, that did, and events it took.
+        Requested and ended offloads, and the number of events.
     enough
         Offloads that would make the mean wait sure to `WANTED`.
     cut
-        Why it ended early; empty when it did not.
+        Reason of an early end, or empty.
     time_s
         From arrival to end of each offload, in order of arrival.
     """
@@ -484,7 +484,7 @@ class Simulation(Printable):
     time_s: Column = field(default_factory=lambda: np.zeros(0), repr=False)
 
     def text(self) -> str:
-        """Return the comparison as a table, and what was simulated."""
+        """Return the comparison as a table, and the simulated traffic."""
         rows = [tuple(_cells(entry)) for entry in self.compared]
         traffic = self.traffic
         arrivals = {0.0: "steady", 1.0: "Poisson"}.get(traffic.cv2, f"cv2 {traffic.cv2:g}")
@@ -552,7 +552,7 @@ SURE = 2.0
 """Standard errors of the simulation beyond which a difference counts."""
 
 SEEN = 0.01
-"""Relative difference below which an answer says nothing."""
+"""Relative difference below which an answer is silent."""
 
 SETTLED = {"time": 0.06, "cores": 0.06, "rare_time": 1.0}
 """Share of the offloads that are `enough` from which on batches know the error of a measure: those
@@ -562,7 +562,7 @@ that are one in a hundred come together, and few batches have them."""
 def both_sides(
     problem: Problem, index: Index, traffic: Traffic, passage: Passage
 ) -> tuple[BothSides, ...]:
-    """Return what the model says of a design (1, d) beside what was seen of its offloads."""
+    """Return the values of the model for a design (1, d) beside the simulated ones."""
     described, seen = problem.describe(index), measure(traffic, passage)
     predicted = {
         one.simulated: (one.name, float(described[one.name][0]))
@@ -583,9 +583,9 @@ def simulated(
     seed: int,
     progress: Progress | None,
 ) -> Simulation:
-    """Return a simulation of the design (1, d) beside what the model says of it.
+    """Return a simulation of the design (1, d) beside the values of the model.
 
-    Of so many offloads, or as many as it takes, and of `events` at most, or `EVENTS`.
+    It has so many offloads, or as many as needed, and at most `events`, or `EVENTS`.
 
     Raises
     ------
@@ -619,9 +619,9 @@ def simulated(
 
 
 def simulation_section(prepared: Study, index: Index) -> Section | None:
-    """Return how far the model of the design (1, d) is from what a simulation sees.
+    """Return the difference of the model of the design (1, d) from a simulation.
 
-    None where neither arrivals nor sizes vary.
+    None if neither arrivals nor sizes vary.
     """
     try:
         traffic = traffic_of(prepared, index)
@@ -679,7 +679,7 @@ def _roughly(one: BothSides) -> str:
 
 
 def _is_apart(one: BothSides) -> bool:
-    """Return whether a difference is worth a word, beyond the simulation's own error."""
+    """Return whether a difference is worth a word, beyond the simulation's error."""
     return _differs(one) and abs(one.errors or 0.0) > SURE
 
 
