@@ -106,25 +106,35 @@ cases 2 and 4, as submitted to NIST."""
 
 
 def gcm_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
-    """Return published messages, then random ones of 250 B with 20 B of data, step by step."""
+    """Return published messages and a random one of 250 B, then `tasks` steps of a long text.
+
+    Transitions are counted over steps of text alone, whose energy is that of a block in a long
+    message; the messages before them are the warm-up, and their answers are checked, too.
+    """
     random = np.random.default_rng(seed)
-    steps = [step for message in PUBLISHED for step in gcm_steps(*message[:4])]
-    frames = Frames.of(design, tasks + len(steps))
-    while len(steps) < frames.taken:
-        steps += gcm_steps(*(random.bytes(length) for length in (16, 12, 20, 250)))
+    short = tuple(random.bytes(length) for length in (16, 12, 20, 250))
+    steps = [step for one in (*PUBLISHED, short) for step in gcm_steps(*one[:4])]
+    begin = len(steps) + 1  # after the hash key of the long message
+    frames = Frames.of(design, begin + tasks)
+    size = 16 * frames.taken
+    steps += gcm_steps(*(random.bytes(length) for length in (16, 12, 0, size)))
     steps = steps[: frames.taken]
     blocks, tags = zip(*gcm_answers(steps), strict=True)
     late, widths = ("block", "kind", "missing"), {"kind": 2, "missing": 4}
     vectors = frames.fed(steps, {"answer": blocks}, late=late, widths=widths)
     # the tag of a step is valid when GHASH has taken all digits after the block has left
     after = 1 + 128 // _DIGITS[int(design.parameters["unroll"])]
-    place = np.flatnonzero(frames.valid)[: len(steps)] + after
+    left = np.flatnonzero(frames.valid)[: len(steps)]
+    place = left + after
     ends = [at for at, step in enumerate(steps[: len(place)]) if step.kind == _TAG]
     ends = [at for at in ends if place[at] < vectors.cycles]
     tag, known = np.zeros((vectors.cycles, 128), bool), np.zeros(vectors.cycles, bool)
     tag[place[ends]], known[place[ends]] = port_bits(tags)[ends], True
     return replace(
-        vectors, expected={"tag": tag, **vectors.expected}, known={"tag": known, **vectors.known}
+        vectors,
+        expected={"tag": tag, **vectors.expected},
+        known={"tag": known, **vectors.known},
+        warm_up=int(left[begin]),
     )
 
 
