@@ -25,7 +25,7 @@ from tests.conftest import ROOT, run_dse
 from tests.fitting.test_fit_platform import runs
 from tests.fitting.test_outputs import MR, TABLE
 from tests.page.browser import PROGRAM, browser
-from tests.project import test_packaging, test_readme
+from tests.project import test_readme
 from tests.project.test_readme import blocks, commands, printed_by
 from tests.silicon.toy import TOY
 
@@ -192,7 +192,7 @@ def test_python_of_the_page_on_measured_designs_runs(folder: Path) -> None:
 
 
 def test_every_command_is_run_or_set_aside() -> None:
-    run = {*HERE, *RECIPES, *test_readme.PAGES, *test_packaging.PAGES}
+    run = {*HERE, *RECIPES, *test_readme.PAGES}
     left = {command for page in PAGES if page not in run for command in commands(page)}
     assert left <= set(ASIDE)
     assert set(ASIDE) <= {command for page in PAGES for command in commands(page)}
