@@ -95,7 +95,7 @@ class Bounds:
     def best(self, columns: Columns, count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the least losses (count, m) and violations (count, k) of sets of designs.
 
-        `columns` has every input and stage column of each set.
+        `columns` are every input and stage column of each set.
         """
         with np.errstate(all="ignore"):
             columns = self.enclosed(columns)

@@ -179,7 +179,7 @@ class Ledger:
 
     @property
     def settled(self) -> bool:
-        """Return whether all designs are settled, or failed by accident."""
+        """Return whether no design is unknown, except after an accident."""
         return not self.unknown
 
     @property

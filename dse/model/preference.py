@@ -162,7 +162,7 @@ class Preference:
         return order
 
     def first(self, problem: Problem, front: Index) -> Index:
-        """Return the best design of a front (n, d), as its one row.  No row of an empty front."""
+        """Return the best design of a front (n, d), as its one row, or no row if it is empty."""
         return front[self.order(problem, front)[:1]]
 
 

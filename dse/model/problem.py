@@ -1,4 +1,4 @@
-"""Problem of a study: the only place of evaluations of designs and of flipped signs."""
+"""Problem of a study: the only access to evaluations, and the only code that flips signs."""
 
 from __future__ import annotations
 

@@ -38,8 +38,8 @@ UNNAMED = "the design"
 def design_table(problem: Problem, index: Index) -> Table:
     """Return the designs `index`, shape (n, d), with all their columns.
 
-    The columns of a fleet are a count per design, ``<stage>.<design>``.  With more than
-    `MOST_COLUMNS` designs, they are the one design and its count.  The axes follow as the study
+    The columns of a fleet are a count per design, ``<stage>.<design>``.  For one of more than
+    `MOST_COLUMNS` designs, they are the design and its count.  The axes follow as the study
     names them, with their unit suffix, then `HOST_COLUMN` and every quantity.  A text that the
     host lacks is ``host``, and a number that it lacks or leaves undefined is empty.
     """
