@@ -1,4 +1,4 @@
-"""Asking of a study: which design, why, what would change it, how sure that is; simulating it."""
+"""Questions on a study: the design, its reasons, changes, certainty, simulation."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 NEAR_S = 10.0
-"""CPU time that an answer spends on what is near, where nobody says how much it may take."""
+"""CPU time of an answer for nearby changes, if no limit is given."""
 
 SWEEP_FLIPS = (
     "A sweep has an answer for each value: dse map says where they change places, and --set of "
@@ -59,7 +59,7 @@ def answer(
     callback: Callable[[str], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Answer | SweepAnswer:
-    """Answer the question of a study: which design, why, and what any other choice would cost.
+    """Answer the question of a study: the design, its reasons, and the costs of other choices.
 
     >>> print(dse.answer("studies/des_100gbps.yaml").pick.quantities["power_w"])
 
@@ -68,45 +68,46 @@ def answer(
     source
         Study file, or the folder of a run.  Any study as in `load`, or a `Result`.
     rate
-        Demanded rate: "100 Gbps" (default: that of the study).
+        Demanded rate: "100 Gbps" (default: the study's).
     prefer
         What to minimise: power, area, knee, an expression (see `dse list objectives`).  What the
         study prefers when None, else power when it is an objective, otherwise the first objective.
     tolerance : PERCENT
         Designs this near the best count as equal; other objectives decide: "1 %".  They do in the
-        order in which the study names them; the tolerance of the study when None, else none.
+        order in which the study names them.  By default the tolerance is the study's, if it has
+        one.
     overrides
         As in `load`.
     all
         Show everything, not only what fits one screen.  A caller has it by default, as ``--json``
-        does, for `others` and ``text(all=True)``; the command prints one screen by default.
-        Without it what any other choice would cost is not searched, and there are no `others`.
+        does, for `others` and ``text(all=True)``.  The command prints one screen by default.
+        Without it the costs of other choices are not searched, and there are no `others`.
     flips
         Show every flip point, or none (default: the nearest).  The nearest are shown if the front
         is proven.
     within : PERCENT
-        Show which values of each choice stay so near the best: "5 %".  Near by the objective that
-        is preferred; not for a sweep.
+        Show the values of each choice that stay so near the best: "5 %".  Near by the objective
+        that is preferred, and not for a sweep.
     time : TIME
         Most CPU time: "10 min" (default: search.effort).  The proof of the front takes half of it
-        at most.  By default what would change the answer takes 10 s at most, and as much as the
-        proof may take with ``flips=True``.  What there was no time for is named.
+        at most.  By default the search for changes takes 10 s at most, and as long as the proof
+        with ``flips=True``.  Unfinished parts are named.
     callback
-        Called with each part of the text as soon as it is known: the design first, before anything
-        else is searched.
+        Called with each part of the text as soon as it is known: the design first, before any
+        further search.
     progress
-        Called with how many assumptions were checked, and how many there are.
+        Called with the number of checked assumptions and of all.
 
     Returns
     -------
     Answer or SweepAnswer
-        Its repr is the text of one screen that ``dse answer`` prints, ``text(all=True)`` that of
-        ``dse answer --all``; a notebook shows it as tables.
+        Its repr is the text of one screen that ``dse answer`` prints, ``text(all=True)`` the text
+        of ``dse answer --all``.  A notebook shows it as tables.
 
     Raises
     ------
     dse.errors.DseError
-        When the request makes no sense; `InfeasibleError` when no design fits.
+        The request is invalid, or `InfeasibleError`: no design fits.
     """
     from dse.answers.answer import recommend
     from dse.answers.source import known_fronts
@@ -192,7 +193,7 @@ def _changing(
     full: bool,
     progress: Callable[[int, int], None] | None,
 ) -> Iterator[Section]:
-    """Yield what would change an answer; without `full` what is near."""
+    """Yield the changes of an answer, without `full` only nearby ones."""
     from dse.parametric.flips import flips_section
 
     def step(_: str, number: int, total: int) -> None:
@@ -231,7 +232,7 @@ def uncertainty(
     prefer: str | None = None,
     overrides: Overrides | None = None,
 ) -> UncertaintyReport:
-    """Say how sure the recommended design is, where the numbers of its study are not.
+    """Return the certainty of the recommended design, given uncertain numbers of its study.
 
     >>> print(dse.uncertainty("studies/des_100gbps.yaml", of="area=10 %").found.pick.answer)
 
@@ -240,22 +241,22 @@ def uncertainty(
     source, prefer, overrides
         As in `answer`.
     of
-        Relative standard uncertainty: "area=10 %".  Besides those of the study; not for Sobol
+        Relative standard uncertainty: "area=10 %".  In addition to the study's, and not for Sobol
         indices.
     sobol
-        Rank assumptions by Sobol indices: how much each moves the objectives of the design.  Needs
-        the extra ``uncertainty``.
+        Rank assumptions by Sobol indices: the effect of each on the objectives of the design.
+        Needs the extra ``uncertainty``.
     width : PERCENT
         Range of each assumption to either side, for Sobol indices (default: 10 %).
     samples
-        Number of Monte Carlo samples; of base samples of Sobol indices, a power of two.
+        Number of Monte Carlo samples, or of base samples of Sobol indices, a power of two.
     seed
         Seed of the samples.
 
     Raises
     ------
     dse.errors.DseError
-        When the request makes no sense; `InfeasibleError` when no design fits.
+        The request is invalid, or `InfeasibleError`: no design fits.
     """
     from dse.sampling.report import uncertainty_of
 
@@ -286,7 +287,7 @@ def simulate(
     overrides: Overrides | None = None,
     progress: Progress | None = None,
 ) -> Simulation:
-    """Simulate offloads through one design as discrete events, beside what the model says.
+    """Simulate offloads through one design as discrete events, and compare the model with them.
 
     >>> dse.simulate("studies/crypto_interface_100gbps.yaml", overrides="workload.arrivals=poisson")
 
@@ -310,12 +311,12 @@ def simulate(
     -------
     Simulation
         Its repr is the text that ``dse simulate`` prints.  An interrupt ends the simulation, and
-        what has ended until then is returned.
+        the offloads that have ended until then are returned.
 
     Raises
     ------
     dse.errors.DseError
-        When the request makes no sense; `InfeasibleError` when no design fits.
+        The request is invalid, or `InfeasibleError`: no design fits.
     """
     from dse.runs.design_names import read_design
     from dse.simulation.report import simulated
@@ -349,7 +350,7 @@ def _recommended(
 
 
 def _with_arrivals(prepared: Study) -> Study:
-    """Return the study with the arrivals that it omits, so that the model tells of waits."""
+    """Return the study with the arrivals that it omits, so that the model includes waits."""
     from dse.study import study as studies
     from dse.study.demand import ARRIVAL_CV2, ARRIVALS
     from dse.study.overrides import override

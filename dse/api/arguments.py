@@ -1,4 +1,4 @@
-"""What the public functions take: one table of arguments, which commands read too, and sources."""
+"""Arguments of public functions: one table of kinds, which commands read too, and sources."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ Precision = Literal["single", "double"]
 
 @dataclass(frozen=True)
 class Kind:
-    """What an argument may be, in words, and whether a value is that.
+    """Allowed values of an argument in words, and their check.
 
     Attributes
     ----------
     word
-        The type of a word of the command line that gives it; None where none can.
+        The type of a word of the command line that gives it, or None if no word can.
     several
         Whether it may be given more than once there.
     metavar
-        What stands for it in the help of a command.
+        Its placeholder in the help of a command.
     positional
-        Whether it needs no name there where it needs none in Python.
+        Whether it needs no name there if it needs none in Python.
     """
 
     what: str
@@ -67,7 +67,7 @@ class Kind:
 
 
 def public(function: Callable[P, R]) -> Callable[P, R]:
-    """Return a public function that refuses what is not of the `KINDS` of its arguments."""
+    """Return a public function that raises ArgumentError for arguments not of their `KINDS`."""
     shape = signature(function)
 
     @wraps(function)
@@ -78,7 +78,7 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
         try:
             given = shape.bind(*args, **kwargs).arguments
         except TypeError:
-            return function(*args, **kwargs)  # Python says which argument is missing or unknown
+            return function(*args, **kwargs)  # Python names the missing or unknown argument
         check_kinds(shape.parameters, given)
         return function(*args, **kwargs)
 
@@ -86,12 +86,12 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def check_kinds(shape: Mapping[str, Parameter], given: Mapping[str, Any]) -> None:
-    """Refuse what is neither the default of an argument nor of its kind.
+    """Raise ArgumentError if a value is neither the default of its argument nor of its kind.
 
     Raises
     ------
     ArgumentError
-        It is not.
+        A value is neither.
     """
     for name, value in given.items():
         parameter = shape[name]
@@ -102,7 +102,7 @@ def check_kinds(shape: Mapping[str, Parameter], given: Mapping[str, Any]) -> Non
 
 
 def argument_kind(parameter: Parameter) -> Kind:
-    """Return the kind of an argument by its annotation; whatever is called is a function."""
+    """Return the kind of an argument by its annotation, a function for anything callable."""
     written = str(parameter.annotation).removesuffix(" | None")
     return FUNCTION if written.startswith("Callable[") else KINDS[written]
 
@@ -118,7 +118,7 @@ def paths(given: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:
 
 
 def _shown(value: Any) -> str:
-    """Return a value as a program writes it, or of what type it is."""
+    """Return a value as a program writes it, or its type."""
     plain = value is None or isinstance(value, str | int | float | list | tuple | dict | Path)
     return quoted(value) if plain else f"<{type(value).__name__}>"
 
@@ -209,7 +209,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     **dict.fromkeys(("Progress", "Stop"), FUNCTION),
 }
-"""By the annotation of the argument; what is given as its default is always right."""
+"""Kinds by the annotation of the argument.  An argument's default is always allowed."""
 
 
 def override_pairs(overrides: Overrides | None) -> list[tuple[str, str]]:
@@ -225,12 +225,12 @@ def document_of(
     overrides: Overrides | None = None,
     evaluate: Callable[..., Any] | None = None,
 ) -> Document:
-    """Return the document of a study with fields replaced; `evaluate` measures its designs.
+    """Return the document of a study with fields replaced and `evaluate` for measuring its designs.
 
     Raises
     ------
     StudyError
-        When the study is not well-formed, or a field does not exist.
+        The study is not well-formed, or a field does not exist.
     """
     from dse.study import study as studies
     from dse.study.overrides import override

@@ -1,4 +1,4 @@
-"""Holding finished runs to what they say, and against each other."""
+"""Checks of finished runs, and comparisons of them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def verify(
     run
         Folder of a run, as `dse run` wrote it.  Or a `Result` that was saved.
     trials
-        Number of random designs to hold against the front.  The values of a sweep share them.
+        Number of random designs to compare with the front.  The values of a sweep share them.
     seed
         Seed of the random designs.
     progress
@@ -42,9 +42,9 @@ def verify(
     Raises
     ------
     dse.errors.OutputError
-        When it is not the folder of a run.
+        It is not the folder of a run.
     dse.errors.StudyError
-        When the study in its manifest has faults.
+        The study in its manifest has errors.
     """
     from dse.audit import verify
 
@@ -58,25 +58,25 @@ def explain(
     *,
     overrides: Overrides | None = None,
 ) -> Explanation:
-    """Say why a design is on the front, or why it is not, with every term of its model.
+    """Explain why a design is on the front, or why it is not, with every term of its model.
 
     >>> dse.explain("studies/des_100gbps.yaml", "1 u8 + 2 u16")
 
     Parameters
     ----------
     source
-        As in `answer`.  A study is searched; what is measured, only a run knows.
+        As in `answer`.  A study is searched.  Measurements are only in runs.
     design
         Choices that the study leaves open, as printed: "1 u8 + 2 u16, apu, in flight 8".  Or as
         fields, "des.u8=1 des.u16=2", or a dict of these.  Once one design of a stage has a count,
-        those that are not named have 0.  "the host alone" is one as well.
+        designs that are not named have 0.  "the host alone" is one as well.
     overrides
         As in `load`.  With any the front is searched again.
 
     Raises
     ------
     dse.errors.DseError
-        When it is neither a study nor a run, or the design is none of its study.
+        It is neither a study nor a run, or the design is none of its study.
     """
     from dse.audit.explain import explain_design
 

@@ -1,4 +1,4 @@
-"""Asking of numbers: how far an answer holds, which answer is best where."""
+"""Questions on numbers: the range over which an answer holds, and the best answer of a range."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def flips(
     time: str | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Flips:
-    """Say for every assumption of a study how far it may move before the answer changes.
+    """Find for every assumption of a study the range within which the answer stays.
 
     >>> print(dse.flips("studies/des_100gbps.yaml", only=["rate"]))
 
@@ -43,15 +43,15 @@ def flips(
     only
         Only assumptions of this dotted name, or whose name has it between dots.
     time : TIME
-        Most CPU time: "10 min" (default: search.effort).  What there was no time for is named.
+        Most CPU time: "10 min" (default: search.effort).  Unfinished assumptions are named.
     progress
-        Called with the name of the assumption that is checked next, how many were so far, and how
-        many there are.
+        Called with the name of the next assumption, the number checked so far, and the number
+        of all.
 
     Raises
     ------
     dse.errors.DseError
-        When the request makes no sense; `InfeasibleError` when no design fits.
+        The request is invalid, or `InfeasibleError`: no design fits.
     """
     from dse.parametric.flips import find_flips
     from dse.search.settings import budget_of
@@ -78,7 +78,7 @@ def decision_map(
     time: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Crossovers | DecisionMap:
-    """Say which answer is best where: over one number with exact crossovers, or over two.
+    """Find the best answer over a range of one number, with exact crossovers, or over two.
 
     >>> dse.decision_map("studies/des_100gbps.yaml", "rate=60..120Gbps")
     >>> dse.decision_map("studies/crypto_interface_100gbps.yaml", "rate=1..400Gbps",
@@ -91,23 +91,23 @@ def decision_map(
     range_ : NAME=FROM..TO
         Assumption and range: rate=1..240Gbps.  Crossovers along it are exact.
     other_range : NAME=FROM..TO
-        Another assumption and its range, for a map over two.  Its values are closer where the
-        answers differ.
+        Another assumption and its range, for a map over two.  Its values are denser between
+        different answers.
     counts
-        Tell designs apart by minimum instance counts too.
+        Distinguish designs by minimum instance counts, too.
     by : AXIS
-        Tell designs apart by this choice alone (default over two numbers: device, or design).
+        Distinguish designs by this choice only (default over two numbers: device, or design).
     time : TIME
-        Most CPU time: "10 min" (default: search.effort).  Up to where the range is settled is
-        said.
+        Most CPU time: "10 min" (default: search.effort).  The end of the settled range is
+        stated.
     progress
-        Called with how much is done: of one number the parts of a hundred, of two the rows, and
-        how many are known to be wanted.
+        Called with the work done and the work planned: in hundredths for one number, in rows
+        for two.
 
     Raises
     ------
     dse.errors.DseError
-        When a range cannot be read, or names nothing that the study assumes.
+        A range cannot be read, or names nothing that the study assumes.
     """
     from dse.parametric.crossovers import find_crossovers
     from dse.parametric.decision_map import find_map

@@ -103,34 +103,34 @@ def interface(
     out: str | Path | None = None,
     per_byte: PerByte = "latency",
 ) -> InterfaceFitReport:
-    """Fit a kernel and an interface to host and offload times: from which size on does it pay?
+    """Fit a kernel and an interface to host and offload times, and find the break-even size.
 
     Parameters
     ----------
     data
         CSV with granularity_byte, host_us, offload_us or the like; without a host, one curve.
     software
-        Output of a program, or a CSV, of the host alone.  In place of `data`, with `hardware`.
+        Output of a program, or a CSV, for the host.  In place of `data`, with `hardware`.
     hardware
-        The same of the accelerator: openssl speed -elapsed, tcrypt, dpdk-test-crypto-perf,
+        The same for the accelerator: openssl speed -elapsed, tcrypt, dpdk-test-crypto-perf,
         dpdk-test-compress-perf, accel_perf, or a CSV.
     algorithm
-        Algorithm, and direction, where the outputs have several, or say none.
+        Algorithm and direction, if the outputs have several or name none.
     clock
         Clock of times that are in cycles: "3 GHz".
     cpu_load
         Load of a host core while it offloads: "38%".
     in_flight
-        Offloads under way at a time, where the file does not say.
+        Offloads under way at a time, if the file does not state it.
     out
-        As in `core`; pictures are drawn beside the record.
+        As in `core`.  Plots are drawn beside the record.
     per_byte
-        What a time per byte counts as where the data cannot tell.
+        Kind of a time per byte if the data cannot determine it.
 
     Raises
     ------
     dse.errors.DseError
-        When the times cannot be read or fitted.
+        The times cannot be read or fitted.
     """
     from dataclasses import replace
 

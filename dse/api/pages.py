@@ -21,14 +21,14 @@ MOST_KNOWN = 5_000
 """A front of more designs has neither ranges nor limits of each."""
 
 CONSTRAINTS = "constraints"
-"""Key of the section that says how far the answer is from the constraints."""
+"""Key of the section with the distances of the answer from the constraints."""
 
 FLIPS_TIME = "10 s"
-"""CPU time for what would change the answer of a run, where nobody says how much it may take."""
+"""CPU time for changes of the answer of a run, if no limit is given."""
 
 
 def write_page(folder: Path, out: str | Path | None = None, **wanted: Any) -> Path:
-    """Write the page of a run, report.html in its folder if nowhere else; see `page_text`."""
+    """Write the page of a run (`page_text`), by default report.html in its folder."""
     from dse.runs.result import PAGE
 
     target = Path(out) if out is not None else folder / PAGE
@@ -45,7 +45,7 @@ def page_text(
     live: Mapping[str, Any] | None = None,
     **changing: Any,
 ) -> str:
-    """Return the page of a run; `live` is what a served page knows of its program.
+    """Return the page of a run, with `live`, the state of its program, for a served page.
 
     `changing` are arguments of `answer`.
     """
@@ -69,7 +69,7 @@ def page_text(
 def _beside(
     run: PageRun, found: Readable, parts: Mapping[str, Sequence[Section]]
 ) -> tuple[Sequence[Mapping[str, Any]], dict[str, Any]]:
-    """Return the limits of each design; and what else a page says of them, and of the run."""
+    """Return the limits of each design, and further facts of designs and the run."""
     from dse.answers.roofs import of_each
 
     problem, index = run.points[0][0].problem, run.points[0][1]
@@ -82,7 +82,7 @@ def _beside(
 
 
 def _sections(run: PageRun, found: Readable) -> dict[str, list[Section]]:
-    """Return what a page says in words and tables, by its parts."""
+    """Return the sections of a page by its parts."""
     from dse.page import sections
 
     first, *others = found.sections
@@ -101,12 +101,12 @@ def _sections(run: PageRun, found: Readable) -> dict[str, list[Section]]:
 
 
 def report_infeasible(study: Study, found: InfeasibleError, folder: Path) -> None:
-    """Write why nothing is feasible as ``report.html``: in words, and as it is drawn beside.
+    """Write the reason why nothing is feasible as ``report.html``, with the plot beside it.
 
     Raises
     ------
     InfeasibleError
-        The same, when the folder holds an earlier run, of which it would seem to be the page.
+        The same, if the folder holds an earlier run, whose page it would seem to be.
     """
     from dse.runs.result import MISSED, PAGE
     from dse.runs.run_files import MANIFEST
@@ -126,7 +126,7 @@ def infeasible_page(
     picture: bytes = b"",
     live: Mapping[str, Any] | None = None,
 ) -> str:
-    """Return why nothing is feasible as a page, with a picture of it as SVG; see `page_text`."""
+    """Return the reason why nothing is feasible as a page, with an SVG of it, as `page_text`."""
     from dse.page import document, sections
     from dse.reports.sections import Section
 
@@ -141,7 +141,7 @@ def infeasible_page(
 
 
 def begun_page(folder: Path, status: Sequence[Section], *, live: Mapping[str, Any] | None) -> str:
-    """Return the page of a run that keeps nothing before its end; see `page_text`."""
+    """Return the page of a run that keeps nothing before its end, as `page_text`."""
     from dse.page import document
     from dse.reports.sections import Section
 
@@ -192,13 +192,13 @@ def report(
     prefer
         As in `answer`.
     flips
-        Include flip points: what would change the answer.
+        Include flip points, at which the answer changes.
     time : TIME
         Most CPU time for other choices and flip points: "1 min" (default: 10 s).
     cloud
         Most feasible designs to draw.
     progress
-        Called with how many assumptions were checked, and how many there are.
+        Called with the number of checked assumptions and of all.
 
     Returns
     -------
@@ -208,10 +208,10 @@ def report(
     Raises
     ------
     dse.errors.DseError
-        When the folder is no run or was changed since, or when the page cannot be written.
+        The folder is no run or was changed since, or the page cannot be written.
     """
     from dse.search.settings import budget_of
 
-    budget_of(time)  # what makes no sense is refused before anything is read
+    budget_of(time)  # raises before anything is read
     chosen = {"prefer": prefer, "flips": flips, "time": time, "cloud": cloud, "progress": progress}
     return write_page(folder_of(run), out, **chosen)

@@ -44,17 +44,17 @@ def load(
     overrides
         Replace a field: "workload.rate=73 Gbps".  Or several: ``{"workload.rate": "73 Gbps"}``.
     evaluate
-        As in `run`; nothing is measured.
+        As in `run`, without measuring.
 
     Returns
     -------
     Study
-        Ready to run; a study with a sweep at its first value.
+        Ready to run.  A study with a sweep is at its first value.
 
     Raises
     ------
     dse.errors.StudyError
-        When the study has faults: all of them at once.
+        The study has errors: all of them at once.
     """
     from dse.study import study as studies
 
@@ -76,14 +76,14 @@ def problem(study: StudySource, *, overrides: Overrides | None = None) -> OpenPr
     Returns
     -------
     OpenProblem
-        ``sizes`` says how many values each axis has; a design is a row of positions on them.
-        Rows that are none are a `dse.errors.ArgumentError`.  Its `to_pymoo` is a problem of pymoo,
+        ``sizes`` has the number of values of each axis, and a design is a row of positions on them.
+        Other rows raise `dse.errors.ArgumentError`.  Its `to_pymoo` is a problem of pymoo,
         its `optuna` an objective for Optuna.
 
     Raises
     ------
     dse.errors.StudyError
-        When the study has faults: all of them at once.
+        The study has errors: all of them at once.
     """
     from dse.runs.measurements import require_nothing_measured
     from dse.search.open_problem import opened
@@ -123,7 +123,7 @@ def run(
     study, overrides
         As in `load`.
     out
-        Output folder.  Nothing is kept when it is None, nor what failed measurements print.
+        Output folder.  Nothing is kept if it is None, not even the output of failed measurements.
     method
         Search method (see `dse list methods`).
     seed
@@ -148,7 +148,7 @@ def run(
         Remove the measurements in the output folder, and begin again.  Without this and `resume`,
         they are an error.
     reuse : RUN
-        Use what another run measured, where it holds; what failed there is measured again.
+        Use the measurements of another run that still hold, and repeat its failed ones.
     time
         As in `answer`.
     progress
@@ -168,20 +168,20 @@ def run(
     Raises
     ------
     dse.errors.StudyError
-        When the study has faults: all of them at once.
+        The study has errors: all of them at once.
     dse.errors.InfeasibleError
-        When no design meets every constraint.
+        No design meets every constraint.
     dse.errors.MeasurementError
-        When every measurement failed, or one did and the study says that this ends the search.
+        Every measurement failed, or one did and the study ends the search then.
     dse.errors.NothingFoundError
-        When it was to stop before it found a feasible design.
+        It was stopped before it found a feasible design.
     dse.errors.OutputError
-        When the folder cannot be written: before the search, or after it with the name of a
-        temporary folder in which the run is kept.  When measurements lie there, and neither
-        `resume` nor `fresh` is said; or when the study is not the one that is to go on.
+        The folder cannot be written: before the search, or after it with the name of a
+        temporary folder in which the run is kept.  It has measurements, and neither
+        `resume` nor `fresh` is given, or the study is not the one to resume.
     dse.errors.StoreError
-        When measurements cannot be kept or read.  The note of an error that ends a run with
-        measurements tells how to go on.
+        Measurements cannot be kept or read.  The note of an error that ends a run with
+        measurements has the command to go on.
     """
     from dse.runs.result import Result, run_place
     from dse.runs.runner import run_study
@@ -221,7 +221,7 @@ def run(
 
 @public
 def status(run: str | Path | Result) -> Status:
-    """Return how far a run is: what is measured, running and failed, and the best so far.
+    """Return the progress of a run: measured, running and failed designs, and the best so far.
 
     >>> print(dse.status("runs/synth"))
 
@@ -233,9 +233,9 @@ def status(run: str | Path | Result) -> Status:
     Raises
     ------
     dse.errors.OutputError
-        When it is not the folder of a run.
+        It is not the folder of a run.
     dse.errors.StoreError
-        When its measurements cannot be read.
+        Its measurements cannot be read.
     """
     from dse.runs.status import status_of
 

@@ -1,8 +1,8 @@
 """The command line: options made from public functions, text and exit status out, no logic.
 
-May import everything; what commands do is in `dse.api` and below.  The first Ctrl-C or SIGTERM ends
-what is done in an orderly way, the second at once: a command ends with status 128 + the number of
-the signal, as if it had died of it; so it does where nobody reads what it prints (SIGPIPE).
+May import everything.  The work of commands is in `dse.api` and below.  The first Ctrl-C or SIGTERM
+ends the work in an orderly way, the second at once: a command ends with status 128 + the number of
+the signal, as if the signal had killed it, and likewise if its output has no reader (SIGPIPE).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ RARELY = 200_000
 
 
 def main() -> None:
-    """Run the command line; errors of the user end with a message and an exit status."""
+    """Run the command line, in which errors of the user end with a message and an exit status."""
     with INTERRUPT.caught():
         try:
             _main()
@@ -41,7 +41,7 @@ def main() -> None:
 
 def _main() -> None:
     gc.set_threshold(RARELY, *gc.get_threshold()[1:])
-    # nothing here wants plug-ins of pydantic, which it looks for in all that is installed
+    # no plug-ins of pydantic are needed, which it would search in all installed packages
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from dse.cli.app import application  # much is imported here: see `RARELY`
     from dse.cli.options import complain, write_in_any_encoding
@@ -60,11 +60,11 @@ def _main() -> None:
             sys.exit(2)
         if error.errno != errno.ENOSPC:
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is lost
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the rest is lost
         complain(f"the output cannot be written: {error.strerror}")
         sys.exit(1)
     finally:
-        gc.freeze()  # what ends with the process is not looked through for circles once more
+        gc.freeze()  # objects that end with the process need no further collection
 
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -103,7 +103,7 @@ class Interrupt:
 
     @contextmanager
     def deferred(self) -> Iterator[Callable[[], bool]]:
-        """Yield a function that returns whether a signal came; none raises anything inside."""
+        """Yield a function that returns whether a signal came.  No signal raises inside."""
         self._waits = True
         try:
             yield lambda: self.number != 0
@@ -112,11 +112,11 @@ class Interrupt:
 
     @contextmanager
     def read_or_not(self) -> Iterator[None]:
-        """Print inside: that nobody reads it any more ends the command only when it is done."""
+        """Print inside, and if the output has no reader any more, end the command afterwards."""
         try:
             yield
         except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is lost
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the rest is lost
             self.number = signal.SIGPIPE
 
     def _come(self, number: int, frame: FrameType | None) -> None:

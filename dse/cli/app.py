@@ -24,7 +24,7 @@ GROUPS = {
 """Commands, and the module of this package that has each: it is imported when one is wanted."""
 
 NAMES = tuple(name for names in GROUPS.values() for name in names)
-"""In the order in which they are listed."""
+"""Names of commands, in the order in which they are listed."""
 
 INSIDE = {
     "fit": "Fit a core, platform, interface or host, also to this machine.",
@@ -33,14 +33,14 @@ INSIDE = {
 """Commands that have commands inside."""
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-"""Of all commands; help is as wide as the terminal up to a width that can be read."""
+"""Settings of all commands: help is as wide as the terminal up to a readable width."""
 
 
 class _Command(TyperCommand):
-    """A command that names what there is instead of an option of earlier versions."""
+    """A command that names the replacement of an option of earlier versions."""
 
     def __init__(self, **settings: Any) -> None:
-        """Write positional arguments by name alone: their types are Python's, not a reader's."""
+        """Write positional arguments only by name: their types are Python's, not a reader's."""
         super().__init__(**settings)
         for one in self.params:
             if isinstance(one, TyperArgument):
@@ -68,7 +68,7 @@ class Commands(TyperGroup):
     SHARED = ("quiet",)
 
     def __init__(self, **settings: Any) -> None:
-        """Give the shared options to the commands, so that they may stand behind their names."""
+        """Give the shared options to the commands, so that they may follow their names."""
         super().__init__(**settings)
         self.share([option for option in self.params if option.name in self.SHARED])
 
@@ -80,18 +80,18 @@ class Commands(TyperGroup):
                 command.share(options)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command that the first word calls, or say what does its work now."""
+        """Return the command of the first word, or raise ArgumentError with its successor."""
         name = args[0] if ctx.parent is None else f"{self.name} {args[0]}"
         if args[0] not in self.commands and (instead := removed.remedy("command", name)):
             raise ArgumentError(f"dse {name}: {removed.RULE}; {instead}")
         return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names in the order of use; those of no group as they were added."""
+        """Return the names in the order of use, and names of no group as they were added."""
         return sorted(self.commands, key=[*NAMES, *self.commands].index)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands first: they are what a reader looks for."""
+        """Write the commands first, for which readers look."""
         self.format_commands(ctx, formatter)
         TyperCommand.format_options(self, ctx, formatter)  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""Commands on papers, on what is installed, and on studies to start from."""
+"""Commands on papers, on the installation, and on studies to start from."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def papers(names: Names = (), *, out: str | Path | None = None, json: bool = Fal
         Papers whose claims are checked (default: all), or figures to draw (see
         `dse list figures`).
     out
-        Draw the figures of what is named into this folder (default: figures/ for a figure).
+        Draw the named figures into this folder (default: figures/ for a figure).
     """
     from dse.papers import figures
     from dse.papers.reproduce import reproduce
@@ -43,13 +43,13 @@ def papers(names: Names = (), *, out: str | Path | None = None, json: bool = Fal
 
 @command()
 def list_(name: str | None = None, *, provides: str | None = None, json: bool = False) -> None:
-    """List what studies can name, or all that is known of a name.
+    """List the names for studies, or the details of one name.
 
     Parameters
     ----------
     name : KIND|NAME
         cores, functions, interfaces, kernels, platforms, objectives, methods, generators, figures
-        or studies (default: how many there are of each); or a name (see `dse list`), or the file of
+        or studies (default: the number of each), or a name (see `dse list`), or the file of
         a record.
     provides
         Only cores and kernels that provide this function (see `dse list functions`).
@@ -74,7 +74,7 @@ def list_(name: str | None = None, *, provides: str | None = None, json: bool = 
 def doctor(*, json: bool = False) -> None:
     """Check the installation: versions, plug-ins, extras.
 
-    The exit status is 1 where something is broken.
+    The exit status is 1 if something is broken.
     """
     from dse.installation.doctor import diagnose
 
@@ -105,6 +105,6 @@ def new_study(name: str | Path | None = None, *, from_: str = "") -> None:
 
 
 def _quoted(path: Path) -> str:
-    """Return a path for a shell; with ``./``, or pip would look for a distribution's name."""
+    """Return a path for a shell, with ``./``."""
     text = str(path) if path.is_absolute() else f"./{path}"
     return f'"{text}"' if " " in text else text

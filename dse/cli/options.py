@@ -41,23 +41,23 @@ SHARED = {
     "json": ("", "Print JSON instead of text."),
     "jobs": ("", "Most processes (default: one per CPU core)."),
 }
-"""What options do in every command that has them."""
+"""Help of options with one meaning in every command that has them."""
 
 EMPTY = Parameter.empty
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A command: what it prints of which public functions.
+    """A command: its function that prints, and the public functions whose results it prints.
 
     Attributes
     ----------
     prints
-        Called with a `Call`, where it is of functions, and with the options of its own.
+        Called with a `Call`, if there are functions, and with the command's other options.
     functions
         ``module:name`` each, imported when the command is made.
     without
-        Arguments of theirs that are no options.
+        Arguments of these functions that are no options.
     """
 
     prints: Function
@@ -66,7 +66,7 @@ class Entry:
 
     @property
     def summary(self) -> str:
-        """The help of the command: its docstring up to the arguments."""
+        """Return the help of the command: its docstring up to the arguments."""
         return (getdoc(self.prints) or "").partition("\n\nParameters\n")[0]
 
 
@@ -77,7 +77,7 @@ COMMANDS: dict[str, Entry] = {}
 def command(
     *functions: str, name: str = "", without: tuple[str, ...] = ()
 ) -> Callable[[Function], Function]:
-    """Make a function a command, which prints what public functions return."""
+    """Return a decorator that makes a function a command, which prints results of functions."""
 
     def register(prints: Function) -> Function:
         COMMANDS[name or prints.__name__.rstrip("_")] = Entry(prints, functions, without)
@@ -87,12 +87,12 @@ def command(
 
 
 class Call:
-    """Public functions, and what the command line gives them.
+    """Public functions, and their arguments from the command line.
 
     Attributes
     ----------
     given
-        Values of arguments, without those that are not given.
+        Values of arguments, without the omitted ones.
     """
 
     def __init__(
@@ -104,17 +104,17 @@ class Call:
         self._defaults = defaults
 
     def __call__(self, **more: Any) -> Any:
-        """Call the function, if it is one, with what is given and `more`."""
+        """Call the function, if it is one, with the given arguments and `more`."""
         (name,) = self._functions
         return self.of(name)(**more)
 
     def of(self, name: str, rule: str = "", *others: str) -> Function:
-        """Return a function with what is given to it, and refuse what only others take.
+        """Return a function with its given arguments.
 
         Raises
         ------
         ArgumentError
-            An option is given that neither it nor `others` have; `rule` says why.
+            An option is given that neither it nor `others` have, with `rule` as the reason.
         """
         shapes = {one: signature(self._functions[one]).parameters for one in (name, *others)}
         shape, allowed = shapes[name], {each for one in shapes.values() for each in one}
@@ -165,7 +165,7 @@ def made(entry: Entry) -> Function:
 
 
 def imported(where: str) -> Function:
-    """Return the function that ``module:name`` says."""
+    """Return the function of ``module:name``."""
     module, _, name = where.partition(":")
     found: Function = getattr(import_module(module), name)
     return found
@@ -203,7 +203,7 @@ _LISTED = re.compile(r"see `dse list ?(\w*)`")
 
 
 def _completion(name: str, text: str) -> Callable[[str], list[str]] | None:
-    """Return what completes the values of an argument whose help says where they are listed."""
+    """Return a completion for an argument whose help refers to a list of its values, else None."""
     found = _LISTED.search(text)
     if found is None:
         return None
@@ -219,13 +219,13 @@ def _completion(name: str, text: str) -> Callable[[str], list[str]] | None:
 
 
 def _spelled(parameter: Parameter) -> str:
-    """Return what an argument is called on the command line."""
+    """Return the name of an argument on the command line."""
     named = parameter.kind is Parameter.KEYWORD_ONLY or not argument_kind(parameter).positional
     return _names(parameter.name)[0] if named else parameter.name
 
 
 def _names(argument: str) -> tuple[str, ...]:
-    """Return what the option of an argument is called."""
+    """Return the names of the option of an argument."""
     return SPELLED.get(argument, (_dashed(argument),))
 
 
@@ -238,12 +238,12 @@ _AS_IN = re.compile(r"As in `([\w.]+)`")
 
 
 def described(function: Function) -> dict[str, tuple[str, str]]:
-    """Return what stands for each argument, and what the first sentence on it says."""
+    """Return the placeholder of each argument, and the first sentence of its description."""
     return {name: _sentence(function, name, *found) for name, found in _arguments(function)}
 
 
 def _arguments(function: Function) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield each argument of a docstring, in which ``name : METAVAR`` may stand, and its text."""
+    """Yield each argument of a docstring, possibly written ``name : METAVAR``, and its text."""
     _, _, rest = (getdoc(function) or "").partition("\nParameters\n----------\n")
     section = re.split(r"\n\n\w+\n-{3,}\n", rest)[0]
     for entry in re.split(r"\n(?=\S)", section) if section else ():
@@ -254,7 +254,7 @@ def _arguments(function: Function) -> Iterator[tuple[str, tuple[str, str]]]:
 
 
 def _sentence(function: Function, name: str, metavar: str, text: str) -> tuple[str, str]:
-    """Return the first sentence, that of another function where it is the same."""
+    """Return the first sentence, of another function if the text refers to it."""
     refers = _AS_IN.match(text)
     if refers is None:
         return metavar, _SENTENCE.split(text)[0].replace("``", "`")
@@ -266,7 +266,7 @@ def _sentence(function: Function, name: str, metavar: str, text: str) -> tuple[s
 
 
 def show(found: Any, json: bool) -> None:
-    """Print what a command found: text for people, plain data for programs."""
+    """Print the result of a command: text for people, plain data for programs."""
     if json:
         show_json(found.to_dict())
     else:
@@ -274,19 +274,19 @@ def show(found: Any, json: bool) -> None:
 
 
 def write(text: str) -> None:
-    """Print text at once; what is in a name must not steer the terminal."""
+    """Print text at once, escaping control characters, with which names could steer a terminal."""
     print(coloured(visible(text), sys.stdout), flush=True)
 
 
 def say(text: str) -> None:
-    """Print what is no result, in lines that fit, unless only results are wanted."""
+    """Print a remark in lines that fit, unless only results are wanted."""
     if not progress.is_quiet():
         width = shutil.get_terminal_size().columns
         write(textwrap.fill(text, width, subsequent_indent="  ", break_on_hyphens=False))
 
 
 def spelled() -> str:
-    """Return how the program is called again: ``dse``, or its path where that is not found."""
+    """Return the command that calls the program again: ``dse``, or its path if not found."""
     program, found = Path(sys.argv[0]), shutil.which("dse")
     known = program.name != "dse" or not program.exists()
     if known or (found and Path(found).samefile(program)):
@@ -295,7 +295,7 @@ def spelled() -> str:
 
 
 def complain(text: str) -> None:
-    """Print what is wrong on stderr, a line for each fault; on a terminal in lines that fit."""
+    """Print errors on stderr, one per line, wrapped on a terminal."""
     text = visible(text)
     if sys.stderr.isatty():
         folded = textwrap.TextWrapper(
@@ -322,13 +322,13 @@ _COLOURS = {
     YELLOW: r"note:|warning:|found(?=  )|not (?:checked|proven)\b",
     BOLD: r"Take .*\.|recommended .*|[^\s:]+:\d+:\d+:|[A-Z][\w -]{3,24}:(?= )",
 }
-"""Beginnings of lines, by colour: verdicts, warnings, the answer, where a fault stands, labels."""
+"""Beginnings of lines, by colour: verdicts, warnings, the answer, places of errors, labels."""
 
 _COLOURED = re.compile("^(?:" + "|".join(f"({each})" for each in _COLOURS.values()) + ")", re.M)
 
 
 def coloured(text: str, stream: TextIO) -> str:
-    """Return text in colours where a terminal shows them: see https://no-color.org."""
+    """Return text in colours if a terminal shows them (https://no-color.org)."""
     if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return text
     colours = [*_COLOURS]
@@ -352,11 +352,11 @@ _PLAIN = {
     "\u00b5": "u",
     "\u2013": "-",
 }
-"""What stands for a character where the encoding of a terminal or a file lacks it."""
+"""Replacements of characters that the encoding of a terminal or a file lacks."""
 
 
 def write_in_any_encoding() -> None:
-    """Let an answer through whatever the locale: no character of it is worth losing it."""
+    """Print answers in any locale: no single character is worth losing one."""
 
     def plain(error: UnicodeError) -> tuple[str, int]:
         if not isinstance(error, UnicodeEncodeError):

@@ -1,4 +1,4 @@
-"""Commands that fit and characterise what is one's own."""
+"""Commands that fit and characterise the user's own cores, interfaces and hosts."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def fit_host(
     out
         Folder for the record files.
     kernels
-        aes_128_gcm, sha256, zlib_6 and so on; all by default.
+        aes_128_gcm, sha256, zlib_6 and so on (default: all).
     sizes
         Granularities, with units, separated by commas.
     """

@@ -1,4 +1,4 @@
-"""Commands that answer questions about a study, and hold a run to what it says."""
+"""Commands that answer questions about a study, and check a run."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from dse.errors import InfeasibleError
 from dse.reports.progress import LateBar, bar
 
 REFUTED = 1
-"""Exit status: a run is not what it says."""
+"""Exit status of a refuted run."""
 
 
 @command("dse.api.answers:answer")
 def answer(call: Call, *, all: bool = False, json: bool = False) -> None:
-    """Recommend a design: why, what limits it, what others cost.
+    """Recommend a design with its reasons, limits and alternatives.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def flips(call: Call, *, out: str | Path | None = None, json: bool = False) -> N
 
 @command("dse.api.changes:decision_map", name="map")
 def decision_map(call: Call, *, out: str | Path | None = None, json: bool = False) -> None:
-    """Find which answer is best where, over one number or two.
+    """Find the best answer over a range of one number or two.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def decision_map(call: Call, *, out: str | Path | None = None, json: bool = Fals
 
 @command("dse.api.answers:uncertainty")
 def uncertainty(call: Call, *, out: str | Path | None = None, json: bool = False) -> None:
-    """Say how sure the design is, or what moves it most.
+    """Rate the certainty of the design, or rank its assumptions.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def simulate(call: Call, *, out: str | Path | None = None, json: bool = False) -
 
 
 def _show_and_save(found: Any, out: str | Path | None, save: str, *, json: bool) -> None:
-    """Print what was found, and save it with a function that draws, which few commands need."""
+    """Print the results, and save them with a function that draws, which few commands need."""
     show(found, json)
     if out is not None:
         imported(save)(found, Path(out))
@@ -114,12 +114,12 @@ def _show_and_save(found: Any, out: str | Path | None, save: str, *, json: bool)
 
 @command("dse.api.audits:verify")
 def verify(call: Call, *, all: bool = False, json: bool = False) -> None:
-    """Check a run independently of its search; try to beat it.
+    """Check a run independently of its search, and try to beat it.
 
     Parameters
     ----------
     all
-        Show every check, not only those that do not hold.
+        Show every check, not only failed ones.
     """
     with bar("designs") as shown:
         found = call(progress=shown)
@@ -133,7 +133,7 @@ def verify(call: Call, *, all: bool = False, json: bool = False) -> None:
 
 @command("dse.api.audits:explain")
 def explain(call: Call, *, json: bool = False) -> None:
-    """Explain why a design is on the front or not; show its terms."""
+    """Explain why a design is on the front or not, with its terms."""
     with bar("designs", "evaluating"):
         found = call()
     show(found, json)
@@ -145,7 +145,7 @@ def explain(call: Call, *, json: bool = False) -> None:
 
 @command("dse.api.audits:diff")
 def diff(call: Call, *, json: bool = False) -> None:
-    """Compare two runs: changed inputs; designs gained, lost, moved."""
+    """Compare two runs: inputs changed, designs gained, lost, moved."""
     with bar("designs", "comparing the runs"):
         found = call()
     show(found, json)

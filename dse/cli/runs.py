@@ -1,4 +1,4 @@
-"""Commands that make runs and show them; options are the arguments of functions in `dse.api`."""
+"""Commands that make and show runs, with the arguments of functions in `dse.api` as options."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ CLEAR = "\x1b[H\x1b[2J"
 def check(
     call: Call, study: str | Path | None = None, *, schema: bool = False, json: bool = False
 ) -> None:
-    """Read a study and report every fault, without running it.
+    """Read a study and report every error, without running it.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def run(
     report
         Write report.html too, a web page that works offline.
     strict
-        End with status 4 where designs failed by accident.
+        End with status 4 if designs failed by accident.
     """
     folder, progress = Path(out or _fresh(call.given["study"].stem)), LateBar("designs")
     progress.doing("reading the study")
@@ -119,7 +119,7 @@ def run(
                 result = call(out=folder, progress=progress, stop=stop, callback=first)
             if report:
                 imported("dse.api.pages:write_page")(folder)
-    except OutputError:  # what was found is printed all the same
+    except OutputError:  # the results are printed all the same
         if json and found:
             show_json({"folder": None} | found[0].to_dict())
         raise
@@ -140,7 +140,7 @@ def _fresh(stem: str) -> Path:
 
 
 def _name_programs(call: Call) -> None:
-    """Say what a study is about to run where a run goes on: whoever wrote it, it is a program."""
+    """Print the program that a resumed study is about to run, whoever wrote the study."""
     if not call.given["resume"]:
         return
     from dse.runs.measurements import programs_of
@@ -155,7 +155,7 @@ def _name_programs(call: Call) -> None:
 def _infeasible(
     call: Call, folder: Path, *, json: bool, named: bool, report: bool
 ) -> Iterator[None]:
-    """Print, draw and write what is missed where no design is feasible."""
+    """Print, draw and write the missed constraints if no design is feasible."""
     try:
         yield
     except InfeasibleError as error:
@@ -172,13 +172,13 @@ def _infeasible(
 
 
 def _draw_missed(question: str, error: InfeasibleError, out: Path) -> None:
-    """Leave a picture of what is missed in the folder that was named for the run."""
+    """Save a plot of the missed constraints in the folder that was named for the run."""
     from dse.runs.infeasible_plot import save_infeasible
     from dse.runs.result import MISSED
 
     try:
         save_infeasible(question, error.facts, out)
-    except OutputError as fault:  # what is missed is printed all the same
+    except OutputError as fault:  # the missed constraints are printed all the same
         warn(f"{', '.join(MISSED)} are not written: {fault}")
 
 
@@ -196,7 +196,7 @@ def _show_run(result: Result, folder: Path, *, plots: bool, json: bool) -> None:
 
 
 def _warn_of_failures(result: Result) -> None:
-    """Say in a line that nothing is known of designs that failed, and how to change that."""
+    """Print a line on failed designs, of which nothing is known, and how to retry them."""
     from dse.reports.text import plural
     from dse.runs.measurements import retry_text
 
@@ -235,7 +235,7 @@ def report(call: Call, run: str | Path, *, pictures: bool = False) -> None:
     run
         Folder of a run, as `dse run` wrote it.
     pictures
-        Draw the pictures of the run again instead, into its folder or that of --out.
+        Draw the plots of the run again instead, into its folder or the --out folder.
     """
     if pictures:
         drawn = call.of("pictures", "--pictures draws the plots and makes no page")

@@ -1,4 +1,4 @@
-"""What a page is drawn from, as plain data: front, cloud, preference, flips."""
+"""Data of a page in plain form: front, cloud, preference, flips."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ MOST_SEEN = 256
 """Values of a choice that the cloud has."""
 
 MOST_ASSIGNED = 20_000
-"""A front of more designs has none as assignments, which would be most of its page."""
+"""Largest front with designs as assignments, which would else be most of its page."""
 
 FLIPS, ROOFS = "flips", "roofs"
-"""Keys of the sections of an answer that say what would change it, and what limits it."""
+"""Keys of the sections of an answer with its changes, and with its limits."""
 
 OWN = "own"
-"""The study's preference, where it is neither an objective nor the knee."""
+"""The study's preference, if it is neither an objective nor the knee."""
 
 POWERS = range(-30, 31)
-"""Powers of ten that are tried to find from where on which prefix is used."""
+"""Powers of ten that are tried to find the first number of each prefix."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class PageRun:
     Attributes
     ----------
     name
-        What the page calls it.
+        Its name on the page.
     view
         Its front, and the feasible designs around it.
     run
@@ -80,19 +80,19 @@ class PageRun:
 
     @property
     def study(self) -> Study:
-        """The study, at the first value of a sweep."""
+        """Return the study, at the first value of a sweep."""
         return self.points[0][0]
 
     @property
     def recommended(self) -> Index:
-        """The recommended design (1, d); none, (0, d), for a sweep."""
+        """Return the recommended design (1, d), or an empty index, (0, d), for a sweep."""
         index = self.points[0][1]
         found = self.view.recommended
         return index[:0] if found is None else index[found.row : found.row + 1]
 
     @property
     def designs(self) -> list[str]:
-        """What was chosen for each design of the front, in a line."""
+        """Return the choices of each design of the front, in a line."""
         return [
             name
             for study, index in self.points
@@ -101,7 +101,7 @@ class PageRun:
 
     @property
     def kinds(self) -> list[str]:
-        """The same without numbers of instances that follow from the rate."""
+        """Return the same without numbers of instances that follow from the rate."""
         return [
             for_people(study.problem, chosen)
             for study, index in self.points
@@ -128,10 +128,10 @@ def read_page_run(folder: Path) -> PageRun:
 
 
 def with_choices(view: FrontView) -> FrontView:
-    """Return a front whose axes are all that was chosen: cores, their number, platform, device.
+    """Return a front with all choices as axes: cores, their number, platform, device.
 
-    Of a chain each stage has its own cores and number; what is the same for every design of the
-    front and of the cloud is no choice.
+    In a chain each stage has its own cores and number.  A column with one value for all designs of
+    the front and of the cloud is no choice.
     """
     columns = _fleets(view)
     names = [*view.names]
@@ -147,7 +147,7 @@ def with_choices(view: FrontView) -> FrontView:
 
 
 def _fleets(view: FrontView) -> dict[str, NDArray[Any]]:
-    """Return cores and numbers of instances by stage; empty where designs are no fleets."""
+    """Return cores and numbers of instances by stage, empty if designs are no fleets."""
     stages = [name.split(ARROW) for name in view.names if name != ALONE]
     if len({len(chain) for chain in stages}) != 1 or not COUNTED.match(stages[0][0]):
         return {}
@@ -167,7 +167,7 @@ def _fleets(view: FrontView) -> dict[str, NDArray[Any]]:
 
 
 def _differs(*columns: NDArray[Any] | None) -> bool:
-    """Whether known values of a column are not all the same, of all its designs together."""
+    """Return whether the known values of columns, of all their designs together, differ."""
     known = [values[~_unknown(values)] for values in columns if values is not None]
     known = [values for values in known if len(values)]
     return any(bool((values != known[0][0]).any()) for values in known)
@@ -206,9 +206,9 @@ def drawn(run: PageRun, most: int) -> FrontView:
 
 
 def column_facts(view: FrontView, name: str) -> dict[str, Any]:
-    """Return what a page has to know of a column to draw it and to write its values.
+    """Return the facts of a column that a page needs to draw it and to write its values.
 
-    ``axis`` is as pictures have it: `factor` is what values in SI are divided by, `low` and `high`
+    ``axis`` is as in plots: `factor` is the divisor of values in SI, by which `low` and `high`
     are divided already.
     """
     scale = axis_scale(view, name, view.cloud)
@@ -243,7 +243,7 @@ def _axis(scale: Scale, binary: Sequence[tuple[float, str]]) -> dict[str, Any]:
 
 
 def unit_facts(name: str) -> dict[str, Any]:
-    """Return how a number of a column is written: with which unit, by its size."""
+    """Return the format of a number of a column: its unit by its size."""
     zero = units.scale([0.0], name)[1]
     return {"steps": unit_steps(name), "binary": binary_steps(name), "zero": zero}
 
@@ -259,7 +259,7 @@ def unit_steps(name: str) -> list[tuple[float, float, str]]:
 
 
 def binary_steps(name: str) -> list[tuple[float, str]]:
-    """Return the binary units of a quantity: factor and label; most have none."""
+    """Return the binary units of a quantity: factor and label.  Most quantities have none."""
     found = [units.scale([1024.0**power], name) for power in (1, 2, 3, 4)]
     return [(factor, label) for factor, label in found if label[:2] in BINARY]
 
@@ -267,7 +267,7 @@ def binary_steps(name: str) -> list[tuple[float, str]]:
 def packed(values: NDArray[Any], also: NDArray[Any] | None = None) -> Any:
     """Return a column as plain data: numbers as they are, texts as codes of `labels`.
 
-    Labels are those of texts `also`, too.
+    Labels include the texts of `also`.
     """
     plain = _plain(values)
     if plain.dtype.kind in "fi":
@@ -296,11 +296,11 @@ def contents(
     limits: Sequence[Mapping[str, Any]] = (),
     beside: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """Return what the page of a run is drawn from; the front in the order of front.csv.
+    """Return the data of the page of a run, with the front in the order of front.csv.
 
-    At most `cloud` feasible designs are drawn.  What would change the answer, in SI, and what
-    limits the recommended design is in the sections of the answer, as far as it is wanted.  The
-    `limits` of each design are those of `limits_of`; what else is known `beside` is kept as it is.
+    At most `cloud` feasible designs are drawn.  The changes of the answer, in SI, and the
+    limits of the recommended design are in the sections of the answer, as far as requested.  The
+    `limits` of each design are from `limits_of`.  Other facts, `beside`, are kept as they are.
     """
     view = drawn(run, cloud)
     data: dict[str, Any] = {
@@ -341,7 +341,7 @@ def contents(
 
 
 def remarks(run: PageRun, cloud: int) -> list[str]:
-    """Return what the pictures of a page do not show, and what stands for it, in words."""
+    """Return in words the omissions of the plots of a page, and their replacements."""
     view = drawn(run, cloud)
     said = [_cloud_words(run, cloud)]
     if view.size > MOST_LINES:
@@ -357,7 +357,7 @@ def remarks(run: PageRun, cloud: int) -> list[str]:
 
 
 def _cloud_words(run: PageRun, most: int) -> str:
-    """Say which feasible designs of a run are drawn in grey."""
+    """Return in words the feasible designs of a run that are drawn in grey."""
     stored = front_view.row_count(run.view.cloud)
     shown = min(stored, most)
     known = run.run.manifest["feasible_in_space"]
@@ -377,7 +377,7 @@ def _preference(preference: Preference) -> dict[str, Any]:
 
 
 def _merit(run: PageRun, preference: Preference) -> list[float]:
-    """Return what is preferred least, for each design."""
+    """Return the value that the preference minimises, for each design."""
     return [
         float(value)
         for study, index in run.points
@@ -404,8 +404,9 @@ def _bounds(run: PageRun) -> list[dict[str, Any]]:
 
 
 def _cloud_columns(view: FrontView) -> dict[str, Any]:
-    """Return where the cloud stands: objectives and what is swept in single precision, others
-    by the number of their value among at most `MOST_SEEN`."""
+    """Return the places of the cloud: objectives and the swept column in single precision, others
+    by the number of their value among at most `MOST_SEEN`.
+    """
     goals = {view.sweep, *(name for name, _ in view.objectives)}
     found: dict[str, Any] = {
         name: single(_places(view, name)) for name in view.cloud if name in goals
@@ -419,7 +420,7 @@ def _cloud_columns(view: FrontView) -> dict[str, Any]:
 
 
 def _places(view: FrontView, name: str) -> NDArray[np.float64]:
-    """Return where the cloud stands on the axis of a column: in its unit, or at its kind."""
+    """Return the places of the cloud on the axis of a column: in its unit, or at its kind."""
     values = view.cloud[name]
     if values.dtype.kind in "fiub":
         return np.asarray(values / column_facts(view, name)["axis"]["factor"])
@@ -428,7 +429,7 @@ def _places(view: FrontView, name: str) -> NDArray[np.float64]:
 
 
 def _details(run: PageRun, already: set[str]) -> dict[str, Any]:
-    """Return the other columns that vary, where they are few enough to be shown per design."""
+    """Return the other columns that vary, if they are few enough to be shown per design."""
     front = run.view.front
     others = {name: values for name, values in front.items() if name not in already}
     varying = {name: values for name, values in others.items() if len(set(values.tolist())) > 1}
@@ -441,7 +442,7 @@ def _details(run: PageRun, already: set[str]) -> dict[str, Any]:
 
 
 def _detail(name: str, values: np.ndarray) -> dict[str, Any]:
-    """Return how the values of a column that is in no picture are written."""
+    """Return the format of the values of a column that is in no plot."""
     if values.dtype.kind not in "fiub":
         return {"words": in_words(name)}
     words = name if values.dtype.kind == "i" else in_words(name)
@@ -449,12 +450,12 @@ def _detail(name: str, values: np.ndarray) -> dict[str, Any]:
 
 
 def _flips(answered: Sequence[Section]) -> Any:
-    """Return what would change the answer, as far as it was looked for."""
+    """Return the changes of the answer, as far as they were searched."""
     found = next((section.facts for section in answered if section.key == FLIPS), None)
     return found if "assumptions" in (found or ()) else None
 
 
 def _roofs(answered: Sequence[Section]) -> list[str]:
-    """Return in words what lifts the lowest roof over the recommended design."""
+    """Return in words the changes that lift the lowest roof over the recommended design."""
     found = (section.facts or () for section in answered if section.key == ROOFS)
     return [roofs["text"] for facts in found for roofs in facts]

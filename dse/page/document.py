@@ -23,20 +23,20 @@ SCRIPTS = (
     *("save.js", "table.js", "details.js", "controls.js", "card.js", "tornado.js", "roofs.js"),
     *("growth.js", "main.js"),
 )
-"""In the order in which they are read; together they are one function."""
+"""Scripts in the order in which they are read, together one function."""
 
 MOVING = ("growth.js", "map.js", "live.js")
-"""What moves a page with the program behind it."""
+"""Scripts that update a page from the program behind it."""
 
 WORDS = ("answer", "more", "remarks", "front", "assumptions", "others", "certificate")
 """Parts of a page that are sentences and tables."""
 
 INERT = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
-"""What would end a script, or a line of it, inside JSON, and what says the same in a string."""
+"""Characters that would end a script, or a line of it, inside JSON, and their escapes."""
 
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 _PART = re.compile(r"<!-- (?P<name>\w+) -->\n(?P<text>.*?)<!-- end (?P=name) -->\n", re.DOTALL)
-"""What of the template belongs to a part that a page may lack; none lies in another."""
+"""Optional parts of the template, none inside another."""
 
 
 def page_html(
@@ -57,11 +57,11 @@ def page_html(
         ``remarks``, ``front``, ``assumptions`` and ``others``, which the answer does not use,
         ``certificate`` and ``study``, whose lines are text as it was written.
     data
-        What the scripts draw; None for a page of words alone.
+        Data of the scripts, or None for a page of words only.
     picture
-        An SVG that stands below the answer.
+        An SVG below the answer.
     live
-        What moves, for a page that is served by the program; None for one that is a file.
+        Facts for a page that is served by the program, or None for a file.
     """
     scripts = dict.fromkeys((*SCRIPTS * bool(data), *MOVING * (live is not None)))
     slots = {
@@ -101,7 +101,7 @@ def inert_json(data: Any) -> str:
 
 
 def _preformatted(section: Section) -> str:
-    """Return a text line by line, those struck out that `facts` name, and what ran instead."""
+    """Return a text line by line, with the lines in `facts` struck out, and their replacements."""
     lines = [html.escape(line) for line in section.lines]
     for number in section.facts or ():
         lines[number] = f"<del>{lines[number]}</del>"
@@ -116,7 +116,7 @@ def _function(text: str) -> str:
 
 
 def _script(text: str) -> str:
-    """Return a script of this package as an element; none of them holds its end tag."""
+    """Return a script of this package as an element, without its end tag inside."""
     return f"<script>{text}</script>"
 
 

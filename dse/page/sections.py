@@ -1,4 +1,4 @@
-"""What a page says in words and tables: the front, assumptions and sources, certificate."""
+"""Words and tables of a page: the front, assumptions and sources, certificate."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ MOST_ROWS = 200
 
 
 def front_section(run: PageRun) -> Section:
-    """Return the front as a table: all of it, or the rows that tell most."""
+    """Return the front as a table: all of it, or representative rows."""
     written = not is_so_far(run.run.manifest)
     return front_table(with_choices(run.view), run.name, MOST_ROWS, written=written)
 
 
 def cores_section(run: PageRun) -> Section:
-    """Return what the cores are that names of designs on the front speak of."""
+    """Return a description of the cores in names of designs on the front."""
     known = registry.names(contract.Core)
     words = {word for design in run.designs for word in design.split()}
     used: dict[str, None] = {}
@@ -102,7 +102,7 @@ def claim_of(manifest: Mapping[str, Any]) -> str:
 
 
 def certificate_section(run: PageRun) -> Section:
-    """Return what was proven of the front, and how."""
+    """Return the claim that was proven of the front, and the proof."""
     manifest = run.run.manifest
     certificate = manifest["certificate"]
     lines = [claim_of(manifest), *(f"Unfinished: {why}." for why in certificate["unfinished"])]
@@ -125,7 +125,7 @@ def certificate_section(run: PageRun) -> Section:
 
 
 def study_section(run: PageRun) -> Section:
-    """Return the study as it was written, with what was set instead."""
+    """Return the study as it was written, with the values that were set instead."""
     manifest = run.run.manifest
     pairs = tuple((path, str(value)) for path, value in manifest["overrides"].items())
     title = f"{run.name}: {manifest['study_file']}"
@@ -133,7 +133,7 @@ def study_section(run: PageRun) -> Section:
 
 
 def written_section(title: str, text: str, overrides: Sequence[tuple[str, str]]) -> Section:
-    """Return the lines of a study; `facts` are the numbers of those that did not run."""
+    """Return the lines of a study, with `facts`, the numbers of lines that did not run."""
     lines = tuple(text.splitlines())
     if not overrides:
         return Section("study", title, lines, facts=())
@@ -163,7 +163,7 @@ def _indent(line: str) -> int:
 
 
 def infeasible_sections(facts: Mapping[str, Any]) -> list[Section]:
-    """Return why no design is feasible, and what would admit one, from an `InfeasibleError`."""
+    """Return why no design is feasible, and repairs that admit one, from an `InfeasibleError`."""
     lines = tuple(
         f"No design meets {listed(list(rules))}{' together' * (len(rules) > 1)}."
         for rules in facts.get("conflicts", ())

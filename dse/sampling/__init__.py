@@ -1,4 +1,4 @@
-"""How sure the answer is: draws, Sobol indices.
+"""Certainty of an answer: draws, Sobol indices.
 
-May import `dse.answers` and lower floors.
+May import `dse.answers` and lower layers.
 """

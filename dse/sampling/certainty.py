@@ -1,4 +1,4 @@
-"""How sure an answer is: probabilities and regrets of designs, as a section."""
+"""Certainty of an answer: probabilities and regrets of designs, as a section."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ EXAMPLE = "area=10 %"
 
 @dataclass(frozen=True)
 class Uncertain:
-    """Numbers of a study that are not sure.
+    """Uncertain numbers of a study.
 
     Attributes
     ----------
@@ -42,11 +42,11 @@ class Uncertain:
     column
         The metric or the column.
     share
-        Relative standard uncertainty of each design, or of each value of `axis`; of one number.
+        Relative standard uncertainty of each design, or of each value of `axis`, or of one number.
     stage
-        Index of the stage whose designs have the metric; None for a field.
+        Index of the stage whose designs have the metric.  None for a field.
     axis
-        Index of the axis whose values set the column; None when the study itself does.
+        Index of the axis whose values set the column.  None if the study itself does.
     """
 
     name: str
@@ -56,9 +56,9 @@ class Uncertain:
     axis: int | None = None
 
     def factors(self, draws: int, seed: int) -> Column:
-        """Return what multiplies the numbers, (draws, len(share)).
+        """Return the factors of the numbers, (draws, len(share)).
 
-        The first rows of many are those of few, whatever else is drawn.
+        The first rows are the same for more draws, whatever else is drawn.
         """
         key = zlib.crc32(f"{self.name} {self.column if self.stage is not None else ''}".encode())
         normal = np.random.default_rng([seed, key]).standard_normal((draws, len(self.share)))
@@ -67,12 +67,12 @@ class Uncertain:
 
 
 def uncertain_of(study: Study, options: Mapping[str, float]) -> tuple[Uncertain, ...]:
-    """Return what is uncertain: what stages and records state, and `options`, which come first.
+    """Return the uncertain numbers of stages, records and `options`, which take precedence.
 
     Raises
     ------
     UnitError
-        When an option names nothing that the study has as a single number.
+        An option names nothing that the study has as a single number.
     """
     if is_evaluated(study.document):
         return _of_columns(study, options)
@@ -151,7 +151,7 @@ def _fields(problem: Problem, path: str, share: float) -> list[Uncertain]:
 
 
 def _of_columns(study: Study, options: Mapping[str, float]) -> tuple[Uncertain, ...]:
-    """Return the columns of designs that are evaluated already, each with figures of its own."""
+    """Return the columns of designs that are evaluated already, each with its uncertainties."""
     problem = study.problem
     shares = {column: share for (_, column), share in study.sureness.shares.items()}
     for path, share in options.items():
@@ -163,7 +163,7 @@ def _of_columns(study: Study, options: Mapping[str, float]) -> tuple[Uncertain, 
 
 
 def _known(problem: Problem) -> list[str]:
-    """Return what an uncertainty may be given for."""
+    """Return the names that an uncertainty may be given for."""
     names = [*models.STATED] if problem.stages else []
     return names + [
         path
@@ -212,7 +212,7 @@ class Candidate:
     Attributes
     ----------
     name
-        What it is, in one line.
+        Its description in one line.
     point
         Its design point.
     nominal
@@ -220,11 +220,11 @@ class Candidate:
     feasible, on_front, answer
         Share of the samples in which it meets every constraint, is on the front, is the answer.
     expected, worst
-        Mean and largest regret where it is feasible: how much more of what the preference
-        minimises than the answer of the sample has, in SI; None when the preference is no single
+        Mean and largest regret over its feasible samples: the excess of the minimised quantity
+        over the answer of the sample, in SI.  None if the preference is no single
         number.
     expected_share, worst_share
-        The same as shares of the answer's.
+        The same as shares of the answer's value.
     """
 
     name: str
@@ -239,7 +239,7 @@ class Candidate:
     worst_share: float | None = None
 
     def to_dict(self, suffix: str) -> dict[str, Any]:
-        """Return plain data, for JSON; `suffix` is the unit of a regret."""
+        """Return plain data, for JSON, with `suffix`, the unit of a regret."""
         return {
             "design": self.name,
             "on_front_nominal": self.nominal,
@@ -255,18 +255,18 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True)
 class Certainty:
-    """How sure a recommendation is.
+    """Certainty of a recommendation.
 
     Attributes
     ----------
     uncertain, samples, seed
-        What was drawn, how often, and from which seed.
+        Uncertain numbers, number of draws, and their seed.
     answered
         Share of the samples in which some candidate meets every constraint.
     candidates
         The recommended design first, the others by the probability of being the answer.
     quantity
-        What is preferred, for the unit of a regret; None when it is no quantity.
+        The preferred quantity, for the unit of a regret.  None if it is no quantity.
     searched, checked
         Samples searched for candidates, and to check them.
     beyond, beyond_answer
@@ -286,12 +286,12 @@ class Certainty:
 
     @property
     def pick(self) -> Candidate:
-        """The recommended design."""
+        """Return the recommended design."""
         return self.candidates[0]
 
     @property
     def minimax(self) -> Candidate | None:
-        """The candidate of least largest regret among those feasible in every answered sample.
+        """Return the candidate of least largest regret, of those feasible in all answered samples.
 
         None without such a candidate, or without a regret.
         """
@@ -403,7 +403,7 @@ def _remark(found: Certainty, left: int) -> str:
 
 
 def _shown(found: Certainty) -> tuple[Candidate, ...]:
-    """Return the designs worth a row: the nominal front, and what is likely enough to matter."""
+    """Return the designs worth a row: the nominal front, and designs likely enough to matter."""
     first, *rest = found.candidates
     likely = [
         entry

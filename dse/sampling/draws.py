@@ -1,4 +1,4 @@
-"""How sure a recommendation is: Monte Carlo samples of the study, each answered.
+"""Certainty of a recommendation: Monte Carlo samples of the study, each answered.
 
 Searching every sample exactly would take too long, so that samples are answered among candidates:
 the nominal front, and the fronts of samples that are searched until these add nothing.  A further
@@ -42,11 +42,12 @@ class Draws:
     Attributes
     ----------
     problem
-        The nominal one; a mixed fleet may have as many instances as the highest drawn demand needs.
+        The nominal one.  A mixed fleet may have as many instances as the highest drawn demand
+        needs.
     uncertain, factors
-        What is drawn, and the factors, (count, k) each.
+        Uncertain numbers, and their factors, (count, k) each.
     count
-        How many samples.
+        Number of samples.
     """
 
     problem: Problem
@@ -113,12 +114,12 @@ def _scaled(stage: Stage, metric: str, factors: Column) -> Stage:
 
 
 def draw_study(study: Study, found: tuple[Uncertain, ...], count: int, seed: int) -> Draws:
-    """Sample what is uncertain `count` times.
+    """Sample the uncertain numbers `count` times.
 
     Raises
     ------
     UnitError
-        When that is more numbers than fit into memory.
+        They do not fit into memory.
     """
     numbers = count * sum(len(entry.share) for entry in found)
     if numbers > MOST_NUMBERS:
@@ -154,7 +155,7 @@ PART = 200_000
 
 
 class Outcomes:
-    """What happens to candidates in every sample."""
+    """Results of candidates in every sample."""
 
     def __init__(self, drawn: Draws, rows: Index, preference: Preference) -> None:
         """Evaluate candidates (n, d) in every sample."""
@@ -193,7 +194,7 @@ class Outcomes:
     def _merit(
         self, drawn: Draws, part: slice, loss: NDArray[np.float64], front: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
-        """Return what the preference minimises, (samples, n)."""
+        """Return the value that the preference minimises, (samples, n)."""
         column = self._preference.column(self.problem)
         if column is not None:
             return finite(loss[:, :, column])
@@ -208,7 +209,7 @@ class Outcomes:
         return merit
 
     def _regrets(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """Return regrets and their shares, (samples, n), where a design is feasible."""
+        """Return regrets and their shares, (samples, n), of feasible designs."""
         if not self._preference.is_quantity:
             return None
         rows = np.arange(len(self.answers))
@@ -218,7 +219,7 @@ class Outcomes:
             return regret, np.where(regret == 0, 0.0, regret / np.abs(best))
 
     def candidates(self, nominal: int) -> tuple[Candidate, ...]:
-        """Return every candidate; the first `nominal` rows are the nominal front."""
+        """Return every candidate, of which the first `nominal` rows are the nominal front."""
         regrets = self._regrets()
         names = described(self.problem, self.rows)
         answers = np.bincount(self.answers[self.answers >= 0], minlength=len(self.rows))
@@ -241,7 +242,7 @@ class Outcomes:
 
 
 def _regret_fields(regret: NDArray[np.float64], share: NDArray[np.float64]) -> dict[str, float]:
-    """Return the fields of a `Candidate` from its regrets where it is feasible."""
+    """Return the fields of a `Candidate` from its regrets in its feasible samples."""
     if not regret.size:
         return {}
     means = {"expected": float(regret.mean()), "expected_share": float(share.mean())}
@@ -256,7 +257,7 @@ MOST_EXTREMES = 40
 MOST_ROUNDS, ROUND = 5, 10
 """Samples that no candidate answers are searched in rounds of so many."""
 CHECKS = 100
-"""Samples that are searched after that, to see what the candidates lack."""
+"""Number of samples that are searched after that, to find designs that the candidates lack."""
 
 
 def certainty(
@@ -269,10 +270,10 @@ def certainty(
     samples: int,
     seed: int,
 ) -> Certainty:
-    """Return how sure the answer of a study is, whose front (n, d) is that at its nominal values.
+    """Return the certainty of the answer of a study with the front (n, d) at its nominal values.
 
-    `shares` are uncertainties by path; `settings` say how samples are searched.  A study without
-    any uncertainty is sampled once, as it is.
+    `shares` are uncertainties by path, and `settings` are for the search of samples.  A study
+    without any uncertainty is sampled once, as it is.
     """
     found = uncertain_of(study, shares)
     drawn = draw_study(study, found, samples if found else 1, seed)
@@ -307,7 +308,7 @@ class _Pool:
     def __init__(
         self, drawn: Draws, front: Index, preference: Preference, settings: SearchSettings
     ) -> None:
-        """Start from the nominal front; `settings` say how samples are searched."""
+        """Start from the nominal front, with `settings` for the search of samples."""
         self.drawn = drawn
         self.rows: list[tuple[int, ...]] = [tuple(row) for row in front.tolist()]
         self.searched: set[int] = set()
@@ -315,11 +316,11 @@ class _Pool:
         self._preference, self._settings = preference, settings
         exact = settings.method == SearchSettings.method and bool(drawn.problem.stages)
         self._brief = [replace(settings, limit=1)] if exact else []
-        """What is tried first, without asking why nothing is feasible; none once it is too hard."""
+        """First attempts, without the reason of infeasibility.  Empty once they are too hard."""
 
     @property
     def index(self) -> Index:
-        """The candidates, (n, d)."""
+        """Return the candidates, (n, d)."""
         return np.array(self.rows, dtype=np.int64)
 
     def grow(self) -> None:
@@ -333,18 +334,18 @@ class _Pool:
                 break
 
     def answer(self, draws: NDArray[np.intp]) -> bool:
-        """Search the first of some samples; return whether their fronts added anything."""
+        """Search the first of some samples.  Return whether their fronts added anything."""
         fresh = [draw for draw in draws.tolist() if draw not in self.searched]
         return sum(self._search(draw)[0] for draw in fresh[:ROUND]) > 0
 
     def check(self) -> tuple[int, int, int]:
-        """Search further samples; return how many, and in how many candidates were lacking."""
+        """Search further samples.  Return their number, and the numbers that lacked candidates."""
         fresh = [draw for draw in range(self.drawn.count) if draw not in self.searched]
         lacking = [self._search(draw) for draw in fresh[:CHECKS]]
         return len(lacking), sum(new for new, _ in lacking), sum(best for _, best in lacking)
 
     def _search(self, draw: int) -> tuple[bool, bool]:
-        """Add the front of a sample; return whether any of it, and its answer, was new."""
+        """Add the front of a sample.  Return whether any of it, and its answer, was new."""
         if draw in self.searched:
             return False, False
         self.searched.add(draw)

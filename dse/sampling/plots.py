@@ -1,4 +1,4 @@
-"""What `dse uncertainty` leaves in a folder: JSON, and of Sobol indices a tornado."""
+"""Files of `dse uncertainty`: JSON, and a tornado plot of Sobol indices."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ MOST_BARS = 15
 
 
 def save_uncertainty(report: UncertaintyReport, out: Path) -> None:
-    """Write what was found as JSON, Sobol indices as a picture, too; all or nothing."""
+    """Write the results as JSON, and Sobol indices also as a plot, all or nothing."""
     found = report.found
     draw = partial(tornado, report.design, found) if isinstance(found, Sensitivity) else None
     save_drawn(report.to_dict(), out, "uncertainty", draw)
 
 
 def tornado(design: str, found: Sensitivity) -> Figure:
-    """Return the picture: bars by objective, the largest on top.
+    """Return the plot: bars by objective, the largest on top.
 
-    The share of the objective's variance that an assumption makes with its interactions, and in
-    darker colour alone.
+    The share of the objective's variance due to an assumption with its interactions, and in
+    darker colour without them.
     """
     figure = Picture()
     telling = {name: found.telling(name)[:MOST_BARS] for name in found.effects}

@@ -1,4 +1,4 @@
-"""How sure the recommended design of a study is: Monte Carlo samples of it, or Sobol indices."""
+"""Certainty of the recommended design of a study: Monte Carlo samples of it, or Sobol indices."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from dse.sampling.sobol import Sensitivity, read_width, sensitivity_of
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class UncertaintyReport(Readable):
-    """How sure the recommended design is; as text what `dse uncertainty` prints.
+    """The certainty of the recommended design, whose text `dse uncertainty` prints.
 
     Attributes
     ----------
     design
         The recommended design.
     found
-        What samples say of it, or Sobol indices.
+        Results of samples, or Sobol indices.
     """
 
     design: str
@@ -42,11 +42,11 @@ def uncertainty_of(
     samples: int,
     seed: int,
 ) -> UncertaintyReport:
-    """Return how sure the recommended design of a study is, or of a finished run.
+    """Return the certainty of the recommended design of a study, or of a finished run.
 
-    With a `width` these are Sobol indices.  The other parameters are those of `dse.uncertainty`.
+    With a `width` these are Sobol indices.  The other parameters are as in `dse.uncertainty`.
     """
-    shares = read_shares(assignments(of, EXAMPLE))  # nonsense is refused before any search
+    shares = read_shares(assignments(of, EXAMPLE))  # raises before any search
     half = None if width is None else read_width(width)
     known = known_fronts(source, overrides=overrides)
     if known.sweep is not None:

@@ -1,7 +1,7 @@
-"""Which assumptions move the objectives of the recommended design, and by how much.
+"""Effects of assumptions on the objectives of the recommended design.
 
 Sobol indices (Saltelli et al., 2010) through SALib, over the assumptions that change any quantity
-of the design, each within a range about its nominal value; as tables, and as plain data.
+of the design, each within a range about its nominal value, as tables and as plain data.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dse.study.evaluated import is_evaluated
 from dse.study.study import Study, prepare
 
 SALIB_NAMES = {"first": "S1", "total": "ST", "confidence": "ST_conf"}
-"""What SALib calls the fields of an `Effect`."""
+"""SALib's names of the fields of an `Effect`."""
 
 MOST_ROWS = 2_000_000
 
@@ -36,14 +36,14 @@ SMALL_EFFECT = 0.005
 
 @dataclass(frozen=True, kw_only=True)
 class Effect:
-    """What one assumption does to one objective.
+    """Effect of one assumption on one objective.
 
     Attributes
     ----------
     name, quantity, value, low, high
         The assumption: its dotted path, a name whose suffix is its unit, nominal value, range.
     first, total
-        The share of the objective's variance that it makes alone, and with interactions.
+        The share of the objective's variance due to it without and with interactions.
     confidence
         Half of the 95 % interval of `total`.
     """
@@ -65,7 +65,7 @@ class Sensitivity:
     Attributes
     ----------
     width, samples, seed
-        How it was found: `width` is the half-range as a share of the nominal value.
+        Settings: `width` is the half-range as a share of the nominal value.
     evaluated
         Designs evaluated.
     effects
@@ -90,7 +90,7 @@ class Sensitivity:
         return tuple(effect for effect in effects if effect.total > SMALL_EFFECT * effects[0].total)
 
     def sections(self) -> tuple[Section, ...]:
-        """Return how it was found as a section, and one for each objective."""
+        """Return the settings as a section, and one section for each objective."""
         line = (
             f"Each assumption is within {percent(self.width)} of its nominal value: "
             f"{self.evaluated:,} evaluations (Sobol indices, seed {self.seed}). Counts stay as "
@@ -105,17 +105,17 @@ class Sensitivity:
 def sensitivity_of(
     study: Study, point: Index, *, width: float, samples: int, seed: int
 ) -> Sensitivity:
-    """Return the effects of assumptions on the objectives of one design, (1, d), whose counts stay.
+    """Return the effects of assumptions on the objectives of one design, (1, d), with fixed counts.
 
-    Width, as a share of the nominal value, samples and seed are those of `dse.uncertainty`.  Of
-    designs that are evaluated already, what the study says to be unsure is varied.
+    Width, as a share of the nominal value, samples and seed are as in `dse.uncertainty`.  For
+    designs that are evaluated already, the uncertain numbers of the study are varied.
 
     Raises
     ------
     MissingLibraryError
         SALib is not installed.
     UnitError
-        The number of samples makes no sense, or nothing moves.
+        The number of samples is invalid, or no assumption has an effect.
     """
     if samples < 2 or samples & samples - 1:
         rule = f"{samples} samples: a power of two from 2 on is needed"
@@ -207,14 +207,14 @@ def _values(
 
 
 def _counts(problem: Problem, point: Index) -> dict[str, Column]:
-    """Return columns that keep the number of instances, where the demand would choose it."""
+    """Return columns that fix the number of instances, if the demand would choose it."""
     columns = problem.space.columns(point)
     single = (stage for stage in problem.stages if not stage.mixed)
     return {f"{stage.name}.instances": stage.fleet(columns).counts[0] for stage in single}
 
 
 def _salib() -> tuple[Any, Any]:
-    """Return the modules of SALib that sample, and that analyse what came of samples."""
+    """Return the modules of SALib that sample, and that analyse the results of samples."""
     try:
         from SALib.analyze import sobol as analysis
         from SALib.sample import sobol as sampler
@@ -224,7 +224,7 @@ def _salib() -> tuple[Any, Any]:
 
 
 def _assumed(study: Study, point: Index) -> tuple[Problem, Index, Sequence[Assumption]]:
-    """Return what is assumed of a design, and its problem: one of it alone if it is evaluated."""
+    """Return the assumptions of a design, and its problem, reduced to it if it is evaluated."""
     if not is_evaluated(study.document):
         return study.problem, point, assumptions.assumptions_of(study)
     unsure = {column for _, column in study.sureness.shares}
@@ -245,7 +245,7 @@ def read_width(width: str) -> float:
     Raises
     ------
     UnitError
-        When it is none.
+        It is not a share.
     """
     remedy = "write for instance '10 %'"
     try:
@@ -259,7 +259,7 @@ def read_width(width: str) -> float:
 
 
 def _objective(name: str, found: Sensitivity) -> Section:
-    """Return what moves one objective."""
+    """Return the effects on one objective."""
     effects = found.effects[name]
     low, high = (units.show(end, name) for end in found.ranges[name])
     title = f"{in_words(name).capitalize()}, {low} to {high}"
