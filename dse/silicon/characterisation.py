@@ -327,6 +327,7 @@ def _generated(
     ------
     StudyError
         A parameter or a value that the generator does not have, all errors at once.
+    UnknownPluginError
         There is no such generator.
     """
     generator = registry.get(Generator, name)

@@ -36,8 +36,8 @@ class Sources:
     files
         Verilog and SystemVerilog, in the order in which they are read.
     include
-        Folders in which included files are searched for, after the file's folder.
-    Folders that are searched for included files, after the file's own folder.
+        Folders that are searched for included files, after the file's folder.
+    define
         Macros: ``NAME`` or ``NAME=VALUE``.
     sv
         Whether ``.v`` is SystemVerilog, too.  For slang it always is.
