@@ -74,7 +74,7 @@ _FROM = {
     "dse.parametric.flips": ("Flips",),
     "dse.study.study": ("Study",),
 }
-"""What is public, by the module that it comes from; imported when it is requested."""
+"""Public names, by the module that they come from, imported when they are requested."""
 
 _WHERE = {name: module for module, names in _FROM.items() for name in names}
 

@@ -1,4 +1,4 @@
-"""What is installed (`list`, `show`, `doctor`), and starters (`new`).
+"""The installation (`list`, `show`, `doctor`), and starters (`new`).
 
-May import `dse.study`, `dse.reports` and lower floors.
+May import `dse.study`, `dse.reports` and lower layers.
 """

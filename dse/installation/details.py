@@ -26,7 +26,7 @@ from dse.study import records
 
 @dataclass(frozen=True)
 class Known:
-    """A record, what it is, where it comes from and, of a file, its provenance."""
+    """A record, its kind, its origin and, for a file, its provenance."""
 
     kind: str
     origin: str
@@ -35,7 +35,7 @@ class Known:
 
 
 def show_name(name: str) -> None:
-    """Print everything that is known of one name; a name of several kinds shows each."""
+    """Print all details of one name, for a name of several kinds each of them."""
     for known in _every(name):
         print(f"{known.kind} {known.record.name}  {known.origin and f'({known.origin})'}".rstrip())
         _show(known.record)
@@ -99,7 +99,7 @@ def _word(kind: type) -> str:
 
 
 def _own(name: str) -> Iterator[Known]:
-    """Yield the records of a file, or those of this name in the working directory."""
+    """Yield the records of a file, or the records of this name in the working directory."""
     by_path = is_record(name) and is_regular(Path(name))
     files = {name: records.read_record(Path(name))} if by_path else records.own_records()[0]
     for path, file in files.items():
@@ -145,7 +145,7 @@ def _show_record(record: Any) -> None:
     for entry in sorted(fields(record), key=lambda entry: entry.name in sureness):  # these at last
         value = getattr(record, entry.name)
         if value in (None, "", (), 0.0, False, {}) or not entry.repr:
-            continue  # what a record does not have
+            continue  # a field that the record does not use
         if entry.name == "function":
             rows += [("summary", inspect.getdoc(value) or ""), ("arguments", _arguments(value))]
         elif isinstance(value, float):
@@ -218,7 +218,7 @@ def _show_designs(model: contract.Model) -> None:
     for entry in fields(metrics):
         values = getattr(metrics, entry.name)
         if np.isnan(values).all():
-            continue  # no figure of any design
+            continue  # no value for any design
         factor, unit = units.scale(values, entry.name)
         rows.append([in_words(entry.name), unit, *(f"{value:.6g}" for value in values / factor)])
     print(table_text(rows, ("per instance", "unit", *model.designs)))

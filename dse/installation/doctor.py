@@ -1,4 +1,4 @@
-"""What is installed here, what can be added, and what is broken."""
+"""Installed libraries, possible additions, and errors of the installation."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Library:
     Attributes
     ----------
     wanted
-        The versions that will do, for instance ``>=2.0``; empty when any will.
+        The allowed versions, for instance ``>=2.0``, or empty if all are.
     installed
-        The version that is installed, empty when none is.
+        The installed version, or empty.
     fits
         Whether that version is a wanted one.
     """
@@ -43,7 +43,7 @@ class Library:
 
 
 def libraries() -> dict[str, tuple[Library, ...]]:
-    """Return what is needed by extra; under ``""`` what is always needed."""
+    """Return the needed libraries by extra, with ``""`` for those that are always needed."""
     stated = metadata(DISTRIBUTION)
     needs = [Requirement(text) for text in stated.get_all("Requires-Dist") or ()]
     extras = sorted(stated.get_all("Provides-Extra") or ())
@@ -74,7 +74,7 @@ def _look(need: Requirement) -> Library:
 
 
 CHECKOUT = Path(__file__).parents[2]
-"""The checkout that this program runs from, or where other packages are installed beside it."""
+"""The checkout that this program runs from, or the folder of installed packages."""
 
 PURPOSES: Mapping[str, str] = {
     "all": "all that a study can ask for",
@@ -89,24 +89,24 @@ PURPOSES: Mapping[str, str] = {
     "test": "run its tests, or those of a package of your own",
     "uncertainty": "Sobol indices of what an answer assumes",
 }
-"""What the extras are for; one that is not here is shown without."""
+"""Purposes of the extras.  An extra without an entry is shown without one."""
 
 PROGRAMS: Mapping[str, str] = {
     "yosys": "mapping of hardware, where the extra rtl is not installed",
 }
-"""Programs of others, and what for."""
+"""Other programs, and their purpose."""
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What was found; `facts` as plain data, with the findings among them."""
+    """A diagnosis, with `facts` as plain data and the findings among them."""
 
     facts: Mapping[str, Any]
     needed: tuple[Library, ...]
 
     @property
     def findings(self) -> list[str]:
-        """What is broken, and the remedy of each."""
+        """Return the errors, each with its remedy."""
         return list(self.facts["findings"])
 
     def text(self) -> str:
@@ -123,7 +123,7 @@ def diagnose() -> Diagnosis:
     needed = libraries()
     kinds = registry.kinds_of({**registry.GROUPS, **registry.PAPERS})
     surveyed = [one for kind in kinds for one in registry.survey(kind)]
-    # two of one name have the same fault
+    # two of one name have the same error
     broken = dict.fromkeys(str(one.error) for one in surveyed if one.error is not None)
     findings = [*_library_findings(needed[""]), *_checkout_findings(), *broken]
     facts = {
@@ -170,7 +170,7 @@ def _library_findings(needed: Sequence[Library]) -> Iterator[str]:
 
 
 def _checkout_findings() -> Iterator[str]:
-    """Yield what is to be done where this is a checkout that has changed since it was installed."""
+    """Yield the remedy if this is a checkout that has changed since it was installed."""
     try:
         stated = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))
     except (OSError, ValueError):  # installed for good, beside other packages

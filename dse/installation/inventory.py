@@ -1,4 +1,4 @@
-"""What a study can name (cores, interfaces, objectives and so on), and studies to start from."""
+"""Names for studies (cores, interfaces, objectives and so on), and studies to start from."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FOR_EDITORS = "dse.schema.json"
 
 @cache
 def shipped_studies() -> Mapping[str, str]:
-    """Return the text of each study by its name, which is that of its file; sorted."""
+    """Return the text of each study by its name, which is its file's name, sorted."""
     found = (entry for entry in files("dse.studies").iterdir() if entry.name.endswith(_SUFFIX))
     return {
         entry.name.removesuffix(_SUFFIX): entry.read_text(encoding="utf-8")
@@ -48,7 +48,7 @@ def shipped_study(name: str) -> str:
     Raises
     ------
     UnknownPluginError
-        When none has this name.
+        No study has this name.
     """
     try:
         return shipped_studies()[name.removesuffix(_SUFFIX)]
@@ -123,13 +123,13 @@ def _starter(file: str) -> str:
 Row = Sequence[str]
 
 FEW = 50
-"""Characters of names of a kind where all kinds are shown."""
+"""Characters of names of a kind if all kinds are shown."""
 
 
 def list_(kind: str | None, provides: str | None = None) -> None:
-    """Print the names of one kind with what they are and their source; else all kinds in short.
+    """Print the names of one kind with their summary and source, or all kinds in short.
 
-    `provides` is a function that cores and kernels that are listed have to provide.
+    `provides` is a function that listed cores and kernels have to provide.
     """
     kinds = _kinds(kind, provides)
     if kind is None and provides is None:
@@ -162,7 +162,7 @@ def _short(names: Iterable[str]) -> str:
 
 
 def names_of(kind: str = "") -> list[str]:
-    """Return the names of one kind, or all that `dse list` takes: kinds and what they have."""
+    """Return the names of one kind, or all that `dse list` takes: kinds and their names."""
     if kind == "studies":
         return [*shipped_studies()]
     listed = [record for one, record in KINDS.items() if record and kind in ("", one)]
@@ -193,7 +193,7 @@ def _kinds(kind: str | None, provides: str | None) -> Sequence[str]:
 
 
 def _closest(wanted: str, kind: str) -> str:
-    """Return which functions close to one are provided, where that one is not."""
+    """Return the provided functions closest to one that is not provided."""
     known = registry.records(contract.Function)
     provides = (word for one in _found(PROVIDERS[kind]) for word in one.record.provides)
     offered = dict.fromkeys(word for word in provides if word in known)
@@ -202,7 +202,7 @@ def _closest(wanted: str, kind: str) -> str:
 
 @dataclass(frozen=True)
 class _Found:
-    """A record, its source, and where it is from; both are the file of one of the user."""
+    """A record, its source and its origin.  Both are the file of a user's record."""
 
     record: Any
     source: str
@@ -210,7 +210,7 @@ class _Found:
 
 
 def _found(kind: type) -> Iterator[_Found]:
-    """Yield the records of a kind that can be used, those of the user last."""
+    """Yield the usable records of a kind, the user's last."""
     if kind is papers.Figure:
         yield from (_Found(one, one.source) for one in registry.records(kind).values())
         return
@@ -223,7 +223,7 @@ def _found(kind: type) -> Iterator[_Found]:
 
 
 def table_of(kind: str, provides: str | None = None) -> tuple[Row, list[Row]]:
-    """Return headers and rows of one of `KINDS`: of all, or of what provides a function."""
+    """Return headers and rows of one of `KINDS`: all of them, or those that provide a function."""
     record = KINDS[kind]
     if record is None:
         studies = shipped_studies().items()
@@ -249,7 +249,7 @@ def _link(record: contract.Interface) -> str:
 
 
 def _times(record: contract.Interface) -> str:
-    """Return overhead and latency, or the sum of both where that is all that is known."""
+    """Return overhead and latency, or their sum if only that is known."""
     together = _amounts(record, _SUMS)
     if together and record.overhead_share is None:
         return f"{', '.join(together)} together"
@@ -341,7 +341,7 @@ KINDS: Mapping[str, type | None] = {
     **{f"{kind.__name__.lower()}s": kind for kind in _COLUMNS},
     "studies": None,
 }
-"""What can be listed, and its record."""
+"""Kinds that can be listed, and their records."""
 
 PROVIDERS: Mapping[str, type] = {"cores": contract.Core, "kernels": contract.Kernel}
-"""What `--provides` lists."""
+"""Kinds that `--provides` lists."""

@@ -1,4 +1,4 @@
-"""The search methods that come with the program, as plug-ins; their code is imported when it runs.
+"""The search methods of the program, as plug-ins, whose code is imported when it runs.
 
 May import `dse.contract` and `dse.errors`, and `dse.search` inside their functions.
 """

@@ -1,4 +1,4 @@
-"""What a method needs beyond what is always installed."""
+"""Libraries of a method beyond the ones that are always installed."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from dse.errors import MissingLibraryError
 
 @contextmanager
 def from_extra(method: str, library: str) -> Iterator[None]:
-    """Import what a method needs inside, from the libraries of the extra `search`.
+    """Import the libraries of a method inside, from the extra `search`.
 
     Raises
     ------
     MissingLibraryError
-        When it is not installed; exact search needs none.
+        One is not installed.  Exact search needs no extra.
     """
     try:
         yield

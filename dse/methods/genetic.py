@@ -34,7 +34,7 @@ def nsga3(search: Search, *, seed: int, population: int, eta: float) -> None:
     """Search with NSGA-III (Deb and Jain 2014): niches around reference directions.
 
     There are as many Das-Dennis directions as fit into the population, which grows to the
-    number of objectives where it is smaller.
+    number of objectives if it is smaller.
     """
     with from_extra("nsga3", "pymoo"):
         from pymoo.algorithms.moo.nsga3 import NSGA3

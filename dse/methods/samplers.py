@@ -34,7 +34,7 @@ def tpe(search: Search, *, seed: int, population: int, multivariate: bool) -> No
 
 @method(description="random search, the baseline", budget=12_000, population=1_000)
 def random(search: Search, *, seed: int, population: int) -> None:
-    """Draw designs at random: what every other method has to beat."""
+    """Draw designs at random, as a baseline for every other method."""
     with from_extra("random", "optuna"):
         from optuna.samplers import RandomSampler
 

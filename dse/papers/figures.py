@@ -32,7 +32,7 @@ def draw_figures(figures: Sequence[Figure], folder: Path) -> list[Path]:
 def select_figures(names: Sequence[str] = (), *, drawn: bool = True) -> tuple[Figure, ...]:
     """Return the figures of some names, of papers or figures, or all, by paper and number.
 
-    Returns none where `names` are papers alone and nothing says that they are `drawn`.
+    Empty if `names` are only papers and they are not `drawn`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Every claim of the papers behind the plug-ins beside what our models give."""
+"""Every claim of the papers behind the plug-ins, compared with our models."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from dse.reports.text import Printable, plural, table_text
 
 @dataclass(frozen=True, repr=False)
 class Reproduction(Printable):
-    """Claims of papers beside what our models give."""
+    """Claims of papers, compared with our models."""
 
     rows: tuple[CheckedClaim, ...]
 
     @property
     def contradictions(self) -> tuple[CheckedClaim, ...]:
-        """The contradictions found inside the papers, one for each."""
+        """Return the contradictions found inside the papers, one for each."""
         return tuple(row for row in self._findings if row.verdict == CONTRADICTION)
 
     @property
     def _findings(self) -> tuple[CheckedClaim, ...]:
-        """The claims that are no part of another."""
+        """Return the claims that are no part of another."""
         return tuple(row for row in self.rows if not row.claim.refers_to)
 
     def counts(self) -> dict[str, int]:
@@ -88,12 +88,12 @@ def reproduce(*papers: str) -> Reproduction:
 
 
 def select_claims(claims: Iterable[Claim], papers: Sequence[str]) -> list[Claim]:
-    """Return the claims of some papers, or of all; in the order of their papers' names.
+    """Return the claims of some papers, or of all, in the order of their papers' names.
 
     Raises
     ------
     UnknownPluginError
-        Naming a paper without claims, and the nearest that has some.
+        A paper has no claims.  The error names the nearest that has some.
     """
     found = sorted(claims, key=lambda claim: claim.paper)
     known = {claim.paper for claim in found}
@@ -118,7 +118,7 @@ def _cells(row: CheckedClaim) -> tuple[str, ...]:
 
 
 def _why(row: CheckedClaim) -> str:
-    """Return the reason of a row, what it is against, and the row that it is part of."""
+    """Return the reason of a row, its opponent, and the row that it is part of."""
     claim = row.claim
     against = f"against {claim.against}" if claim.against else ""
     part = f"part of {claim.refers_to}" if claim.refers_to else ""
@@ -136,7 +136,7 @@ def _shown(value: ClaimValue, unit: str) -> str:
 
 
 def _plain(row: CheckedClaim) -> dict[str, Any]:
-    """Return a row without what only the engine calls: the answers behind it."""
+    """Return a row without the functions of its claim, which only the engine calls."""
     outcome = ("name", "paper", "where", "statement", "printed", "unit")
     judged = ("against", "refers_to", "reason", "inputs")
     claim = {name: getattr(row.claim, name) for name in (*outcome, *judged)}

@@ -1,4 +1,4 @@
-"""Figures of papers as pictures, which look alike."""
+"""Figures of papers as plots with one look."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def draw_sheet(figure: Figure, laboratory: Laboratory, folder: Path) -> list[Pat
 
 
 def sheet_of(figure: Figure, laboratory: Laboratory) -> Picture:
-    """Return a figure drawn: the legend stands below, the source above."""
+    """Return the plot of a figure, with the legend below and the source above."""
     sheet = Picture()
     figure.draw(sheet, laboratory)
     down, across = sheet.axes[0].get_gridspec().get_geometry()  # type: ignore[union-attr]

@@ -16,7 +16,7 @@ from dse.study import study
 
 
 class StudyRunner:
-    """Implements `dse.contract.papers.Laboratory`; problems are kept by their text."""
+    """An implementation of `dse.contract.papers.Laboratory` that keeps problems by their text."""
 
     def __init__(self) -> None:
         """Start with nothing kept."""

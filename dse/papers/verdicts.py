@@ -1,10 +1,10 @@
-"""The verdict on a claim: computed where it can be, a judgement held to what is computed.
+"""The verdict on a claim: computed if possible, else a judgement checked against computation.
 
-A number agrees when what follows from the printed inputs lies within the rounding of what is
-printed.  It agrees within the inputs' rounding when it does so for some values that these may have
-had before they were rounded: each is moved by half a unit of its last digit, alone and then all
-together the way that raises or lowers the answer, which encloses it where it rises or falls with
-each input.
+A number agrees when the result for the printed inputs is within the rounding of the printed
+number.  It agrees within the inputs' rounding when the result is so for some values that these may
+have had before they were rounded: each is moved by half a unit of its last digit, separately and
+then all together in the way that raises or lowers the answer, which encloses it if it rises or
+falls with each input.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ AGREES: Final = "agrees"
 WITHIN: Final = "agrees within the inputs' rounding"
 UNCHECKED: Final = "cannot be checked"
 DIFFERS: Final = "does not agree"
-"""Of a reading or a side of a contradiction; a claim of this verdict wants a judgement."""
+"""Verdicts on a reading or a side of a contradiction, whose claim needs a judgement."""
 VERDICTS = (CONTRADICTION, AGREES, WITHIN, RESIDUAL, READING, UNCHECKED)
 
 Agreement = Literal["agrees", "agrees within the inputs' rounding", "does not agree", ""]
@@ -48,16 +48,16 @@ _TIE = 1e-9
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimReading:
-    """What one reading of a claim gives.
+    """Result of one reading of a claim.
 
     Attributes
     ----------
     words
         The reading.
     ours
-        What it gives, in the unit of the claim; None where there is nothing to compare.
+        Its result, in the unit of the claim.  None if there is nothing to compare.
     agreement
-        `AGREES`, `WITHIN` or `DIFFERS`; empty where it cannot be compared.
+        `AGREES`, `WITHIN` or `DIFFERS`.  Empty if it cannot be compared.
     """
 
     words: str
@@ -72,18 +72,18 @@ class CheckedClaim:
     Attributes
     ----------
     claim
-        What is printed, and how ours is found.
+        The printed number, and the way to ours.
     ours
-        Our answer in the unit of the claim; None when it cannot be checked or has readings.
+        Our answer in the unit of the claim.  None if it cannot be checked or has readings.
     ours_within
-        From where to where our answer goes within the rounding of its inputs; None where it
-        agrees as printed, is no number or rests on none that is rounded.
+        Range of our answer within the rounding of its inputs.  None if it
+        agrees as printed, is no number or uses no rounded input.
     relative_error
-        (ours - printed) / printed; None unless both are numbers.
+        (ours - printed) / printed.  None unless both are numbers.
     verdict
         One of `VERDICTS`.
     readings
-        What each reading gives.
+        Result of each reading.
     """
 
     claim: Claim
@@ -100,7 +100,7 @@ def check_claim(claim: Claim, laboratory: Laboratory) -> CheckedClaim:
     Raises
     ------
     ContractError
-        The claim fails to compute; with its file and line.
+        The claim fails to compute.  The error has its file and line.
     """
     compared = _compare(claim, claim.ours, laboratory)
     readings = {words: _compare(claim, one, laboratory) for words, one in claim.readings.items()}
@@ -121,7 +121,7 @@ def check_claim(claim: Claim, laboratory: Laboratory) -> CheckedClaim:
 
 @dataclass(frozen=True)
 class _Compared:
-    """An answer if any, how far rounding moves it if that was requested, and whether it agrees."""
+    """An answer if any, its range under rounding if requested, and whether it agrees."""
 
     value: ClaimValue | None
     within: tuple[float, float] | None
@@ -155,10 +155,10 @@ def _compare(claim: Claim, answer: ClaimAnswer | None, laboratory: Laboratory) -
 
 
 def within_rounding(question: Question) -> list[Any]:
-    """Return what a question is answered with its inputs at ends of their rounding.
+    """Return the answers to a question with its inputs at ends of their rounding.
 
-    First as printed, then with each input down and up alone; where all are numbers, last with all
-    inputs at the ends that raise the answer, and at the others.
+    First as printed, then with each input separately down and up.  If all are numbers, last with
+    all inputs at the ends that raise the answer, and at the others.
     """
     plain = PrintedNumbers()
     answers = [question(plain)]
@@ -188,7 +188,7 @@ def _answer(
 
 
 def _agrees(claim: Claim, low: ClaimValue, high: ClaimValue) -> bool:
-    """Return whether an answer anywhere from `low` to `high` is what is printed."""
+    """Return whether any answer from `low` to `high` is the printed one."""
     bound = BOUND.fullmatch(claim.printed) if isinstance(claim.printed, str) else None
     if bound and is_numeric(low):
         return any(ORDERS[bound[1]](value, float(bound[2])) for value in (low, high))
@@ -206,7 +206,7 @@ def _comparable(claim: Claim, value: ClaimValue) -> bool:
 
 
 def is_numeric(value: Any) -> bool:
-    """Return whether a value is a number, which a statement is not."""
+    """Return whether a value is a number, and no statement."""
     return isinstance(value, float | int) and not isinstance(value, bool)
 
 

@@ -1,4 +1,4 @@
-"""The page of a study with the program behind it, served to this machine alone.
+"""The page of a study with the program behind it, served only to this machine.
 
-May import `dse.api` and lower floors.
+May import `dse.api` and lower layers.
 """

@@ -39,7 +39,7 @@ _ONE_SEARCH = threading.Lock()
 
 
 def _check(study: str, overrides: Fields = None) -> Reply:
-    """Read a study and report every fault, each with its place, the rule and the remedy."""
+    """Read a study and report every error, each with its place, the rule and the remedy."""
     found: Reply = {"study": study, "faults": []}
     _inside(Path(), study)
     try:
@@ -54,16 +54,16 @@ def _check(study: str, overrides: Fields = None) -> Reply:
 
 
 def _run(study: str, overrides: Fields = None, time: str | None = None) -> Reply:
-    """Find the Pareto front of a study: its designs, and how they are proven."""
+    """Find the Pareto front of a study: its designs, and their proof."""
     return _found(studies.run(_opened(study, overrides), time=time), _counts)
 
 
 def _answer(
     study: str, overrides: Fields = None, prefer: str | None = None, time: str | None = None
 ) -> Reply:
-    """Recommend a design: why, what limits it, what other choices cost, what would change it.
+    """Recommend a design: its reasons and limits, the costs of other choices, and its changes.
 
-    `prefer` is what to minimise: power, area, knee or an objective.
+    `prefer` is the quantity to minimise: power, area, knee or an objective.
     """
     found = answers.answer(_opened(study, overrides), prefer=prefer, time=time)
     return _found(found, lambda facts: _counts(facts.get("answer", facts)))
@@ -72,7 +72,7 @@ def _answer(
 def _flips(
     study: str, only: Only = None, overrides: Fields = None, time: str | None = None
 ) -> Reply:
-    """Find how far each assumption may move until the answer changes; `only` those named."""
+    """Find the range of each assumption in which the answer stays, limited to names in `only`."""
     return _found(changes.flips(_opened(study, overrides), only=only or (), time=time), _proofs)
 
 
@@ -83,7 +83,7 @@ def _explain(study: str, design: str, overrides: Fields = None) -> Reply:
 
 
 def _list(name: str | None = None, provides: str | None = None) -> Reply:
-    """List what studies can name: of each kind, of one kind, or all that is known of a name."""
+    """List the names for studies: of each kind, of one kind, or the details of one name."""
     for path in (*map(str, records.FOLDER.glob("*")), name or "."):
         _inside(Path(), path)
     if name is None or name in inventory.KINDS or provides is not None:
@@ -109,7 +109,7 @@ def _opened(written: str, overrides: Fields) -> study.Study:
 
 
 def _inside(base: Path, written: str) -> None:
-    """Refuse a path that leads out of the working folder, also by a link."""
+    """Raise ArgumentError if a path leads out of the working folder, also by a link."""
     try:
         inside = (base / written).resolve().is_relative_to(Path.cwd().resolve())
     except ValueError:  # no path at all

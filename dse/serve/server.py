@@ -1,4 +1,4 @@
-"""The server: this machine alone, a token in every address, one search at a time."""
+"""The server: only for this machine, a token in every address, one search at a time."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ MOST_BYTE = 1 << 20
 """Longest request."""
 
 MOST_TABS = 64
-"""Tabs of which the latest question is kept."""
+"""Number of tabs for which the latest question is kept."""
 
 
 class Server(ThreadingHTTPServer):
-    """Threads, because a browser keeps connections open; a lock, because a search takes it all."""
+    """A server with threads, because browsers keep connections open, and a lock for searches."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -49,7 +49,7 @@ class Server(ThreadingHTTPServer):
         self.wanted: set[object] = set()
 
     def handle_error(self, *about: Any) -> None:
-        """Print what is a fault of the program, not that a tab was closed."""
+        """Print errors of the program, but not that a tab was closed."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(*about)
 
@@ -60,7 +60,7 @@ class Server(ThreadingHTTPServer):
             self.latest.pop(next(iter(self.latest)), None)
 
     def is_overtaken(self, tab: str, number: int) -> bool:
-        """Tell whether a tab has a later question than this."""
+        """Return whether a tab has a later question than this."""
         return number < self.latest.get(tab, 0)
 
     @contextmanager
@@ -76,18 +76,18 @@ class Server(ThreadingHTTPServer):
 
     @contextmanager
     def meanwhile(self) -> Iterator[Work]:
-        """Search for what is no answer, until one is wanted."""
+        """Search for something other than an answer, until an answer is requested."""
         with self.searching, limited(stop=lambda: bool(self.wanted)) as work:
             yield work
 
     @property
     def address(self) -> str:
-        """Where the page is."""
+        """Return the address of the page."""
         return f"http://{HERE}:{self.server_port}/{self.token}/"
 
     @property
     def hosts(self) -> set[str]:
-        """What a request may call this machine: another name is one that was made to lead here."""
+        """Return the allowed names of this machine: other names may be made to lead here."""
         return {f"{name}:{self.server_port}" for name in (HERE, "localhost")}
 
 
@@ -126,7 +126,7 @@ class Handler(BaseHTTPRequestHandler):
         return HTTPStatus.NOT_FOUND, "no such page", "text/plain", ""
 
     def _live(self, moved: Mapping[str, str]) -> dict[str, Any]:
-        """Return what the page knows of the program."""
+        """Return the facts of the program for the page."""
         session = self.server.session
         return {
             "version": session.version,
@@ -185,7 +185,7 @@ class Handler(BaseHTTPRequestHandler):
         return self._beside(where, body)
 
     def _beside(self, where: str, body: dict[str, Any]) -> dict[str, Any] | None:
-        """Return what is no answer, or that one was wanted before it was found."""
+        """Return flips or a map, or that an answer was requested before they were found."""
         session = self.server.session
         searches = {
             "flips": lambda: session.flips(str(body.get("path"))),
@@ -203,8 +203,8 @@ class Handler(BaseHTTPRequestHandler):
         return found | {"interrupted": True} if work.ended else found
 
     def _where(self) -> str | None:
-        """Return what is requested behind the token; None, and refused, without it."""
-        with suppress(ValueError):  # of an address that is none
+        """Return the requested path behind the token.  None, after a refusal, without the token."""
+        with suppress(ValueError):  # of an invalid address
             token, _, where = urlsplit(self.path).path.lstrip("/").partition("/")
             origin = self.headers.get("Origin")
             known = self.headers.get("Host") in self.server.hosts

@@ -1,4 +1,4 @@
-"""What a served page asks of the program: itself, exact answers, flip points, maps, the study."""
+"""Requests of a served page: the page itself, exact answers, flip points, maps, the study."""
 
 from __future__ import annotations
 
@@ -65,30 +65,30 @@ SLICE = "4 s"
 MOST_MAPS = 8
 
 HOW = ("prefer", "within")
-"""What of a question says how designs are compared."""
+"""Keys of a question that define the comparison of designs."""
 
 FIRST = ("workload.rate", "workload.granularity")
-"""What most questions turn on stands before the rest."""
+"""Numbers of most questions, placed before the rest."""
 
 BRIEF = ("answer", "undemanded", "plausible", "limits", "constraints", "bought")
 """Sections of an answer that a move shows."""
 
 
 class Moving:
-    """A study of which numbers move.
+    """A study with movable numbers.
 
     Attributes
     ----------
     study
         The study as it was read.
     sliders
-        What moves, by the path that ``--set`` takes.
+        Movable numbers, by the path that ``--set`` takes.
     choices
-        What the study chooses among, as it writes that, by path: a request may fix it.
+        Choices of the study, as it writes them, by path: a request may fix one.
     """
 
     def __init__(self, document: Document, *, time: str | None) -> None:
-        """Find what moves; `time` is the most CPU time of one answer."""
+        """Find the movable numbers, and keep `time`, the most CPU time of one answer."""
         self.study = ready(document)
         self.sliders: dict[str, Slider] = {one.path: one for one in sliders_of(self.study)}
         axes = document.section("axes").items()
@@ -97,15 +97,15 @@ class Moving:
         self._today: Pick | None = None
 
     def overrides(self, moved: Mapping[str, Any]) -> dict[str, str]:
-        """Return what was moved, numbers in SI or texts by path, as ``--set`` takes it.
+        """Return the moved values, numbers in SI or texts by path, in the form of ``--set``.
 
-        This is all that a request may set: what else a study says could run a program, read a
+        A request may set nothing else: other fields of a study could run a program, read a
         file or search for hours.
 
         Raises
         ------
         StudyError
-            Something is moved that this study does not have, or not to a value of its kind.
+            A path is moved that this study does not have, or to a value of another kind.
         """
         found, faults = {}, []
         for path, value in moved.items():
@@ -126,7 +126,7 @@ class Moving:
         raise UnitError("a page sets sliders and choices of its study alone", nearest(*known))
 
     def at(self, moved: Mapping[str, Any]) -> Study:
-        """Return the study with what was moved."""
+        """Return the study with the moved values."""
         return load(self.study, overrides=self.overrides(moved)) if moved else self.study
 
     def limited(self, study: Study, limits: Mapping[str, Any]) -> Study:
@@ -153,12 +153,12 @@ class Moving:
         within: str | None = None,
         limits: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Return the answer with what was moved, as HTML, and its objectives in SI.
+        """Return the answer with the moved values, as HTML, and its objectives in SI.
 
         Raises
         ------
         DseError
-            When what was moved makes no sense, or there was no time; not where nothing fits.
+            The moved values are invalid, or there was no time.  An infeasible study is no error.
         """
         pairs = self.overrides(moved)
         said: dict[str, Any] = {"set": [f"{path}={value}" for path, value in pairs.items()]}
@@ -190,7 +190,7 @@ class Moving:
         return facts
 
     def _regret(self, study: Study, today: Pick, best: Pick) -> str:
-        """Say what the design that the study recommends as it stands would cost instead."""
+        """Return in words the cost of the study's recommended design with the moved values."""
         choices = {
             field_path(name): value if isinstance(value, str) else units.exact_text(value, name)
             for name, value in today.choices.items()
@@ -212,11 +212,11 @@ class Moving:
         return f"{today.line}, the answer of the study, would have {listed(changes)}."
 
     def flips(self, path: str) -> list[dict[str, Any]]:
-        """Return where, in SI, the answer changes as one number moves alone, either way."""
+        """Return the values, in SI, at which the answer changes as one number moves, either way."""
         try:
             found = flips(self.study, only=[self.sliders[path].name], time=self._time)
             (entry,) = found.to_dict()["assumptions"]
-        except (DseError, KeyError, ValueError):  # none, or a name that several have
+        except (DseError, KeyError, ValueError):  # no flips, or a name that several have
             return []
         sides = []
         for facts in (entry["below"], entry["above"]):
@@ -234,17 +234,17 @@ class Slider:
     Attributes
     ----------
     path
-        What ``--set`` takes.
+        The path for ``--set``.
     name
-        What it is called: the path, or the constraint.
+        Its name: the path, or the constraint.
     quantity
         A name whose suffix is the unit of `value`, which is in SI.
     bound
         The bound that it is, of a constraint.
     first
-        Whether it stands before the rest.
+        Whether it is placed before the rest.
     whole
-        Whether only whole numbers make sense.
+        Whether only whole numbers are valid.
     """
 
     path: str
@@ -256,13 +256,13 @@ class Slider:
     whole: bool = False
 
     def written(self, value: float | str) -> str:
-        """Return what ``--set`` gives the path: of a number in SI, or of a text as typed."""
+        """Return the value for ``--set``, from a number in SI or a text as typed."""
         text = value if isinstance(value, str) else units.exact_text(float(value), self.quantity)
         units.parse(text, self.quantity)  # a number, and no list, file or expression
         return text if self.bound is None else self.bound.text(text)
 
     def number(self, value: float | str) -> float:
-        """Return in SI what was moved to."""
+        """Return the moved value in SI."""
         return units.parse(value, self.quantity) if isinstance(value, str) else value
 
     def to_dict(self) -> dict[str, Any]:
@@ -280,7 +280,7 @@ class Slider:
 
 
 def sliders_of(study: Study) -> Iterator[Slider]:
-    """Yield what may move: numbers that the study itself writes, and bounds of its constraints."""
+    """Yield the movable numbers: numbers written in the study, and bounds of its constraints."""
     written = study.document.data
     for entry in assumptions_of(study):
         section, _, field = entry.name.partition(".")
@@ -305,16 +305,16 @@ def sliders_of(study: Study) -> Iterator[Slider]:
 
 
 class Session:
-    """A study, or a run, as it was read; what moves is a question to the study.
+    """A study, or a run, as it was read, with questions on moved values.
 
     Attributes
     ----------
     live
         Whether it is a run, whose folder may still grow.
     moving
-        What moves; None of a run that goes on, and of a study whose program may not run.
+        The movable study.  None for a run that goes on, and for a study whose program may not run.
     version
-        How often it was read: pages of an earlier version are refused.
+        Number of times it was read: pages of an earlier version are refused.
     """
 
     def __init__(self, source: Path, *, allow_run: bool, time: str) -> None:
@@ -334,7 +334,7 @@ class Session:
     def read(self) -> None:
         """Read it again."""
         if not self.live:
-            known(self.source)  # refuses what is not there
+            known(self.source)  # raises if it does not exist
         self.version += 1
         self._text = self._now()
         self.moving: Moving | None = None
@@ -350,11 +350,11 @@ class Session:
 
     @property
     def sliders(self) -> list[Slider]:
-        """What the page moves."""
+        """Return the sliders of the page."""
         return [*self.moving.sliders.values()] if self.moving is not None else []
 
     def _is_exact(self) -> bool:
-        """Whether a run ended with a proven front: what else would cost is then found in time."""
+        """Return whether a run ended with a proven front, so that costs of changes are quick."""
         try:
             return bool(read_manifest(self.source).get("exact"))
         except OutputError:
@@ -366,19 +366,19 @@ class Session:
             self.read()
 
     def _now(self) -> bytes:
-        """Return what is at the source now, to tell whether it was changed."""
+        """Return the current content of the source, to detect changes."""
         return b"" if self.live else self.source.read_bytes()
 
     @property
     def is_changed(self) -> bool:
-        """Whether the study file is another one than was read."""
+        """Return whether the study file has changed since it was read."""
         try:
             return self._now() != self._text
         except OSError:
             return True
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the exact answer with what was moved, or the faults of that."""
+        """Return the exact answer with the moved values, or their errors."""
         prefer, within = (str(request[key]) if request.get(key) else None for key in HOW)
         try:
             limits = request.get("limits")
@@ -393,11 +393,11 @@ class Session:
         return self.moving
 
     def flips(self, path: str) -> dict[str, Any]:
-        """Return where the answer changes as one number moves alone, in SI."""
+        """Return the values at which the answer changes as one number moves, in SI."""
         return {"flips": self._moves.flips(path)}
 
     def map(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a decision map around what was moved, with more rows each time."""
+        """Return a decision map around the moved values, with more rows each time."""
         prefer, within = (str(request[key]) if request.get(key) else None for key in HOW)
         paths = [str(path) for path in request.get("axes", [])]
         moved = Moving(self._moves.at(request.get("moved", {})).document, time=self.time)
@@ -419,7 +419,7 @@ class Session:
         return _drawn(found, (one, other))
 
     def page(self, request: Mapping[str, str], *, live: Mapping[str, Any] | None) -> str:
-        """Return the page with what was set: of the run, or of a search that is made now."""
+        """Return the page with the set values: of the run, or of a new search."""
         if self.live and not self.source.is_dir() and not request:
             return begun_page(self.source, status(self.source).sections, live=live)
         if self.live and not request:
@@ -434,7 +434,7 @@ class Session:
             return page_text(out, live=live, time=self.time)
 
     def study_text(self, request: Mapping[str, str]) -> str:
-        """Return the study with what was set, below its own first comment."""
+        """Return the study with the set values, below its first comment."""
         document = self._moves.at(request).document
         lines = document.text.lstrip("\ufeff").splitlines()
         leading = takewhile(lambda line: line.startswith("#"), lines)
@@ -463,7 +463,7 @@ def _range(slider: Slider) -> str:
 
 
 def _drawn(found: DecisionMap, sliders: tuple[Slider, Slider]) -> dict[str, Any]:
-    """Return what a page draws: areas by answer, each with a colour; numbers in SI."""
+    """Return the data of a drawn map: areas by answer, each with a colour, and numbers in SI."""
     answers = [name for name in found.shares if name != NOTHING_FITS]
     cells = [
         {"from": cell.low, "to": cell.high, "low": low, "high": high, "answer": name}
@@ -485,19 +485,19 @@ PROCESSES = Path("/proc")
 
 
 def stop_run(folder: Path) -> None:
-    """Send the process that writes a run one SIGTERM, which it obeys as Ctrl-C.
+    """Send one SIGTERM, which has the effect of Ctrl-C, to the process that writes a run.
 
     Raises
     ------
     OutputError
-        The run does not go on, or not in a process of this machine that surely writes it.
+        The run does not go on, or no process of this machine is known to write it.
     """
     path, alive = under_way(folder) or (folder, False)
     if not alive:
         raise OutputError(f"{folder}: no process writes this run")
     watch = begun_manifest(path)
     process = watch.get("process")
-    # What a folder says is no reason to end a process: it must hold the folder open as well.
+    # The record in a folder is no reason to end a process, which must also hold the folder open.
     if watch.get("host") != platform.node() or not _holds(process, path):
         raise OutputError(f"{folder}: it is not written by a process that is surely its own")
     # A run that a shell started in the background ignores SIGINT.
@@ -505,7 +505,7 @@ def stop_run(folder: Path) -> None:
 
 
 def _holds(process: object, path: Path) -> bool:
-    """Tell whether a process of this user has a folder open; never where that cannot be seen."""
+    """Return whether a process of this user has a folder open, False if that cannot be seen."""
     if not isinstance(process, int) or process <= 1:
         return False
     opened = []

@@ -1,12 +1,12 @@
-"""Conformance kit: what the engine relies on in any plug-in, whoever wrote it.
+"""Conformance kit: the requirements of the engine on any plug-in.
 
 Call `check_core`, `check_objective`, `check_requirement` and `check_method` from a test of your
-own.  Each returns when the plug-in keeps its contract, and raises AssertionError naming the
-plug-in, what it does and what it should do.  Arguments are drawn at random from a fixed seed,
-log-uniformly from a plausible range for the unit of their name; where a declaration speaks of how
-they are made, whole systems are drawn and the quantities of everything installed computed.
+package.  Each returns when the plug-in keeps its contract, and raises AssertionError naming the
+plug-in, its behaviour and the required one.  Arguments are drawn at random from a fixed seed,
+log-uniformly from a plausible range for the unit of their name.  If a declaration concerns the
+computation of arguments, whole systems are drawn and all installed quantities computed.
 
-May import `dse.search` and lower floors.
+May import `dse.search` and lower layers.
 """
 
 from __future__ import annotations

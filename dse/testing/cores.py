@@ -1,4 +1,4 @@
-"""Conformance of cores: the part of `dse.testing` that knows what a core is."""
+"""Conformance of cores: the part of `dse.testing` for cores."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from dse.testing.probe import Arguments, check_function, check_units, require
 def check_core(core: Core) -> None:
     """Raise AssertionError unless every model of `core` keeps the contract.
 
-    Checked: docstrings and signatures; names with units in SI; unique names of designs; columns
-    that are float64, one value per design, finite and not negative; `extrapolated` exactly
-    outside the range of a parameter; batches equal to single calls bit for bit; inputs left
-    alone; residuals that are what table and law say.
+    Checked: docstrings and signatures, names with units in SI, unique names of designs, columns
+    that are float64, one value per design, finite and not negative, `extrapolated` exactly
+    outside the range of a parameter, batches equal to single calls bit for bit, unchanged
+    inputs, and residuals that agree with table and law.
     """
     require(bool(core.summary.strip()), f"core {core.name!r}: no summary; write one line")
     require(bool(core.models), f"core {core.name!r}: no models; give it a table or a law")
@@ -146,7 +146,7 @@ def _check_range(
 
 
 def _quantities(metrics: CoreMetrics) -> dict[str, Column]:
-    """Return what residuals may be about: every metric, total power and payload rate."""
+    """Return the possible quantities of residuals: every metric, total power and payload rate."""
     return dict(vars(metrics)) | {
         "power_w": metrics.dynamic_power_w + metrics.leakage_power_w,
         "capacity_bit_per_s": metrics.clock_hz / metrics.cycles_per_task * metrics.payload_bit,
@@ -154,7 +154,7 @@ def _quantities(metrics: CoreMetrics) -> dict[str, Column]:
 
 
 def _check_residuals(core: Core, model: Model, where: str) -> None:
-    """Compare reported residuals with the tables, and with the law where names place them."""
+    """Compare reported residuals with the tables, and with the law if names identify designs."""
     tables = [other for other in core.models.values() if other.designs]
     residuals = model.residuals() if model.residuals else {}
     for quantity, (designs, of_table, of_law) in residuals.items():
@@ -186,7 +186,7 @@ def _tabulates(table: Model, quantity: str, designs: tuple[str, ...], values: Co
 
 
 def _by_law(model: Model, quantity: str, design: str) -> float | None:
-    """Return what the law says of a design, None unless one integer parameter names it."""
+    """Return the law's value for a design, None unless one integer parameter names it."""
     free = _free(model)
     if len(free) != 1 or not free[0].integer:
         return None

@@ -1,4 +1,4 @@
-"""Conformance of search methods: the part of `dse.testing` that knows what a search is."""
+"""Conformance of search methods: the part of `dse.testing` for searches."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ _PATIENCE = 40
 def check_method(method: Method, *, options: Mapping[str, OptionValue] | None = None) -> None:
     """Raise AssertionError unless `method` keeps the contract.
 
-    Checked: description, docstring, signature and options; that it chooses the same designs for
-    the same seed, no more than it has room for, and comes to an end; on spaces with and without
-    an order, of one design and of few, with one objective and three, and where nothing is
-    feasible.  One that `proves` has to find the front of all designs.
+    Checked: description, docstring, signature and options, and that it chooses the same designs for
+    the same seed, no more than it has room for, and comes to an end, on spaces with and without
+    an order, of one design and of few, with one objective and three, and without any
+    feasible design.  A method that `proves` has to find the front of all designs.
 
     Parameters
     ----------
     method
-        What to check.
+        The method to check.
     options
-        Options to give it, when its defaults do not suit a budget of 60 designs.
+        Its options, if its defaults do not suit a budget of 60 designs.
     """
     where = f"method {method.name!r}"
     require(
@@ -142,7 +142,7 @@ def _check_search(
     chosen = []
     for unseeded in (1, 2):
         random.seed(unseeded)
-        np.random.seed(unseeded)  # noqa: NPY002 what a method must not depend on
+        np.random.seed(unseeded)  # noqa: NPY002 state that a method must not depend on
         chosen.append(_designs(method, space(), options, where))
     require(
         chosen[0] == chosen[1],

@@ -1,8 +1,8 @@
-"""Probing a model function: plausible arguments, batches, and what it rises and falls with.
+"""Probing a model function: plausible arguments, batches, and its rising and falling arguments.
 
 Random pairs try to refute each direction that is declared.
 
-Part of the conformance kit `dse.testing`; nothing else in the engine uses it.
+Part of the conformance kit `dse.testing`.  Nothing else in the engine uses it.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ SEED = 2015
 FEW, MANY = 16, 400
 
 ROUNDING, MARGIN = 1e-12, 1e-9
-"""Relative: powers and exponentials are not rounded monotonically; what rounding does to quantities
-of quantities stays far below the margin."""
+"""Relative: powers and exponentials are not rounded monotonically, but the effect of rounding on
+quantities of quantities stays far below the margin."""
 
 Ranges = Mapping[str, tuple[float, float]]
 """Plausible values by argument name: ``{"kernel_exponent": (0.5, 2.0)}``, positive."""
 
 Arguments = dict[str, Any]
-"""One column for each argument; for ``stage_<metric>`` a tuple with one for each stage."""
+"""One column for each argument, for ``stage_<metric>`` a tuple with one for each stage."""
 
 Call = Callable[[Arguments], dict[str, Column]]
 """A model function as the engine calls it, its results by name."""
@@ -78,7 +78,7 @@ _EXPONENT = (0.3, 2.0)
 _NUMBER = (0.1, 100.0)
 _SHARE, _PART = (0.01, 1.2), (0.01, 1.0)
 _STEADY = 0.5
-"""A squared coefficient of variation that is drawn below it is none: nothing varies."""
+"""Squared coefficient of variation below which a drawn one counts as 0: nothing varies."""
 
 _STAGES = (1, 2, 3)
 _MIX = Parted(1.0, ((64.0, 7 / 12), (576.0, 4 / 12), (1500.0, 1 / 12)))
@@ -102,7 +102,8 @@ def documented_parameters(function: Callable[..., Any]) -> tuple[str, ...]:
 def check_function(function: Callable[..., Any], where: str) -> None:
     """Check keyword-only arguments, the docstring and its Parameters section, and units.
 
-    Arguments are columns, defined where they are made, so the section may be omitted.
+    Arguments are columns, defined by the functions that compute them, so the section may be
+    omitted.
     """
     parameters = inspect.signature(function).parameters
     for name, parameter in parameters.items():
@@ -122,7 +123,7 @@ def check_function(function: Callable[..., Any], where: str) -> None:
 
 
 def check_units(names: Iterable[str], where: str) -> None:
-    """Refuse names whose unit is unfinished or spelled other than in SI."""
+    """Raise AssertionError for names whose unit is unfinished or spelled other than in SI."""
     for name in names:
         try:
             last = "" if units.suffix(name) else name.rpartition("_")[2]
@@ -155,7 +156,7 @@ def draw_argument(name: str, rng: np.random.Generator, rows: int, ranges: Ranges
 def drawn_arguments(
     names: Iterable[str], rng: np.random.Generator, rows: int, stages: int, ranges: Ranges
 ) -> Arguments:
-    """Return drawn values for every argument in `names`, with `stages` columns where staged."""
+    """Return drawn values for every argument in `names`, with `stages` columns if staged."""
     return {
         name: tuple(draw_argument(name, rng, rows, ranges) for _ in range(stages))
         if name.startswith("stage_")
@@ -165,13 +166,13 @@ def drawn_arguments(
 
 
 def same(one: Column, other: Column) -> NDArray[np.bool_]:
-    """Return where two columns have the same bits, any NaN like any other."""
+    """Return a mask of rows in which two columns have the same bits, any NaN like any other."""
     bits = (np.ascontiguousarray(column).view(np.int64) for column in (one, other))
     return np.equal(*bits) | (np.isnan(one) & np.isnan(other))
 
 
 def evaluate_once(call: Call, given: Arguments, rows: int, where: str) -> dict[str, Column]:
-    """Call once, as the engine does, on read-only copies; return columns of shape (rows,)."""
+    """Call once, as the engine does, on read-only copies.  Return columns of shape (rows,)."""
     try:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             columns = call(_taken(given, slice(None)))
@@ -191,7 +192,7 @@ def evaluate_once(call: Call, given: Arguments, rows: int, where: str) -> dict[s
 
 
 def elementwise(call: Call, given: Arguments, rows: int, where: str) -> dict[str, Column]:
-    """Compare a batch with itself, with single rows and with a broadcast; return the batch."""
+    """Compare a batch with itself, with single rows and with a broadcast.  Return the batch."""
     whole = evaluate_once(call, given, rows, where)
     again = evaluate_once(call, given, rows, where)
     single = [
@@ -233,7 +234,7 @@ def _taken(given: Arguments, rows: slice) -> Arguments:
 
 @dataclass(frozen=True)
 class _Move:
-    """An argument that grew, and what became of the function's values."""
+    """An argument that grew, and its effect on the function's values."""
 
     name: str
     given: Arguments
@@ -241,7 +242,7 @@ class _Move:
     after: Column
 
     def row(self, sign: float) -> int | None:
-        """Return a row in which the value moves against `sign`, None when there is none."""
+        """Return a row in which the value moves against `sign`, or None."""
         slack = ROUNDING * np.minimum(np.abs(self.before), np.abs(self.after))
         with np.errstate(invalid="ignore"):
             wrong = np.flatnonzero(sign * self.after < sign * self.before - slack)
@@ -338,7 +339,7 @@ def _result(plugin: Objective | Requirement) -> Call:
 
 
 def batches(plugin: Objective | Requirement, where: str, ranges: Ranges) -> Iterator[Column]:
-    """Yield what the plug-in gives for random arguments, checked to be elementwise."""
+    """Yield the values of the plug-in for random arguments, checked to be elementwise."""
     for names in given_arguments(plugin):
         for stages in stage_counts(names):
             rng = np.random.default_rng(SEED)

@@ -1,4 +1,4 @@
-"""Conformance of what quantities and requirements declare, tried on random systems.
+"""Conformance of declarations of quantities and requirements, tried on random systems.
 
 Part of the conformance kit `dse.testing`: random systems try to refute each declaration.
 """
@@ -45,7 +45,7 @@ _DESIGNS, _MOST = 4, 5
 _M2_PER_GATE, _M2_PER_CELL = 1e-12, 1e-11
 
 _VARY = "workload_size_cv2"
-"""Sizes that vary, which a study with clocks that meet its rate has not."""
+"""Variation of sizes, which a study with clocks that meet its rate does not have."""
 
 _METRICS: Mapping[str, tuple[float, float]] = {
     "area_m2": (1e-9, 1e-6),
@@ -68,21 +68,21 @@ def installed(plugin: Objective | Requirement) -> Mapping[str, Objective]:
 
 
 def demands() -> tuple[Requirement, ...]:
-    """Return the installed requirements that say what every feasible design reaches."""
+    """Return the installed requirements with a demand that every feasible design meets."""
     found = registry.records(Requirement).values()
     return tuple(requirement for requirement in found if requirement.at_least)
 
 
 @dataclass(frozen=True)
 class Systems:
-    """Systems to look at: `SCENARIOS` x `FLEETS` of them.
+    """Random systems, `SCENARIOS` x `FLEETS` of them.
 
     Attributes
     ----------
     graph
-        What can be computed of them.
+        The computable quantities.
     inputs
-        What the studies set, one value per scenario: shape (scenarios, 1); of the quantities among
+        Inputs of the studies, one value per scenario: shape (scenarios, 1).  For quantities among
         them, these are the values.
     stages
         The chain.
@@ -97,7 +97,7 @@ class Systems:
 
     @cached_property
     def columns(self) -> _Columns:
-        """Columns by name; those of stages are tuples."""
+        """Return columns by name, tuples for columns of stages."""
         given = {**self.counts, **self.inputs}
         return _Columns(self.graph, self.inputs, [stage.fleet(given) for stage in self.stages])
 
@@ -106,13 +106,13 @@ class Systems:
         return full(self.columns[name])
 
     def value(self, step: Step) -> Column:
-        """Return what a plug-in gives, shape (scenarios, fleets)."""
+        """Return the values of a plug-in, shape (scenarios, fleets)."""
         with np.errstate(all="ignore"):
             return full(step(self.columns))
 
     @cached_property
     def feasible(self) -> Column:
-        """Which systems reach all that is demanded, shape (scenarios, fleets)."""
+        """Return whether each system meets all demands, shape (scenarios, fleets)."""
         steps = [step for step in map(self.graph.bind, demands()) if step is not None]
         met = [self.value(step) <= 0 for step in steps] or [full(1.0) > 0]
         return np.asarray(np.all(met, axis=0))
@@ -128,7 +128,7 @@ class Systems:
 
 
 class _Columns(dict[str, Any]):
-    """Columns of systems; each is made when it is needed."""
+    """Columns of systems, each computed when it is needed."""
 
     def __init__(self, graph: Graph, given: Mapping[str, Column], fleets: Sequence[Fleet]) -> None:
         super().__init__(given)
@@ -154,8 +154,8 @@ def every_stage(column: Column | tuple[Column, ...]) -> Iterator[Column]:
 
 
 def drawn_systems(plugin: Objective | Requirement, seed: int, ranges: Ranges) -> Iterator[Systems]:
-    """Yield systems in which a plug-in has its arguments: of one to three stages, and of studies
-    that set everything, everything but one section, and only what it must have."""
+    """Yield systems in which a plug-in has its arguments: of one to three stages, for studies
+    that set everything, everything but one section, and only the required inputs."""
     quantities = installed(plugin)
     required, every = _inputs((plugin, *demands()), quantities)
     sections = sorted({name.partition("_")[0] for name in every})
@@ -246,7 +246,7 @@ def _designs(rng: np.random.Generator) -> Designs:
 
 
 def _calibrated(systems: Systems, rng: np.random.Generator) -> Systems:
-    """Return systems of which some reach what is demanded of them, and some only just fail to."""
+    """Return systems of which some meet their demands, and some only just miss them."""
     for requirement in demands():
         column = requirement.at_least
         if all(map(systems.graph.provides, (column, requirement.quantity))):
@@ -264,18 +264,18 @@ def _calibrated(systems: Systems, rng: np.random.Generator) -> Systems:
 def check_objective(objective: Objective, *, ranges: Ranges | None = None) -> None:
     """Raise AssertionError unless `objective` keeps the contract.
 
-    Checked: source, docstring and signature; names with units in SI; columns that are float64,
-    elementwise, equal to single calls bit for bit; inputs left alone; NaN only where `partial`;
+    Checked: source, docstring and signature, names with units in SI, columns that are float64,
+    elementwise, equal to single calls bit for bit, unchanged inputs, NaN only if `partial`,
     codes that have a label.  Random pairs and systems try to refute `rises_with`, `falls_with`,
     `at_most`, `over_stages`, `grows_with_instances` and `settled_while`.  Infinity passes: as a
-    limit it means that there is none.
+    limit it means no limit.
 
     Parameters
     ----------
     objective
-        What to check.
+        The objective to check.
     ranges
-        Where an argument makes sense, when the plausible range of its unit does not fit.
+        Valid ranges of arguments, if the plausible range of the unit does not fit.
     """
     where = f"objective {objective.name!r}"
     require(bool(objective.source.strip()), f"{where}: no source; name the paper or the reason")
@@ -309,9 +309,9 @@ def check_objective(objective: Objective, *, ranges: Ranges | None = None) -> No
 
 
 def check_stages(objective: Objective, where: str, ranges: Ranges) -> None:
-    """Raise AssertionError when stages join other than `over_stages` declares.
+    """Raise AssertionError if stages join other than `over_stages` declares.
 
-    What is no stage column is the same for a stage alone as for the chain.
+    Arguments that are no stage columns are the same for a single stage and for the chain.
     """
     names = sum(argument_names(objective), ())
     stages = [name for name in names if name in STAGE_COLUMNS]
@@ -335,7 +335,7 @@ def check_stages(objective: Objective, where: str, ranges: Ranges) -> None:
 
 
 def check_at_most(objective: Objective, where: str, drawn: Sequence[Systems]) -> None:
-    """Raise AssertionError when a quantity exceeds what it is declared `at_most`."""
+    """Raise AssertionError if a quantity exceeds a quantity that it is declared `at_most`."""
     for name in objective.at_most:
         tried = 0
         for systems in drawn:
@@ -370,10 +370,10 @@ def check_growth(objective: Objective, where: str, drawn: Sequence[Systems]) -> 
 
 
 def check_settled(objective: Objective, where: str, drawn: Sequence[Systems]) -> None:
-    """Raise AssertionError when an argument matters that `settled_while` declares settled.
+    """Raise AssertionError if an argument matters that `settled_while` declares settled.
 
-    Tried on pairs of systems of one scenario that reach what is demanded, ordered by all arguments
-    but this one, which stands against them.
+    Tried on pairs of systems of one scenario that meet their demands, ordered by all arguments
+    but this one, which has the opposite order.
     """
     for name, column in objective.settled_while.items():
         directed = name in (*objective.rises_with, *objective.falls_with)
@@ -400,7 +400,7 @@ def _against(objective: Objective, name: str, systems: Systems) -> tuple[Rows, C
     """Return pairs of systems of one scenario that all arguments but `name` put in order.
 
     The scenario of each, and the values of both: all other arguments let the first one be the
-    lower, or equal, and this one stands against it.
+    lower, or equal, and this one has the opposite order.
     """
     step = systems.graph.bind(objective)
     if step is None or name not in step.arguments:
@@ -429,8 +429,8 @@ def _at(column: Column, rows: NDArray[np.int64]) -> str:
 def check_requirement(requirement: Requirement, *, ranges: Ranges | None = None) -> None:
     """Raise AssertionError unless `requirement` keeps the contract.
 
-    As `check_objective` does; the declarations are `rises_with`, `falls_with`, what it bounds a
-    `quantity` by, and `implies`.
+    As in `check_objective`.  The declarations are `rises_with`, `falls_with`, the bound of a
+    `quantity`, and `implies`.
     """
     where = f"requirement {requirement.name!r}"
     require(bool(requirement.rule.strip()), f"{where}: no rule; say in words what must hold")
@@ -443,7 +443,7 @@ def check_requirement(requirement: Requirement, *, ranges: Ranges | None = None)
 
 
 def check_bounds(requirement: Requirement, where: str, ranges: Ranges) -> None:
-    """Raise AssertionError when a requirement is met beyond what it declares to bound."""
+    """Raise AssertionError if a requirement is met beyond the bound that it declares."""
     pair = (requirement.quantity, requirement.at_most)
     if requirement.at_least:
         pair = (requirement.at_least, requirement.quantity)
@@ -466,7 +466,7 @@ def check_bounds(requirement: Requirement, where: str, ranges: Ranges) -> None:
 
 
 def check_implied(requirement: Requirement, where: str, ranges: Ranges) -> None:
-    """Raise AssertionError when a requirement is met without what it `implies`."""
+    """Raise AssertionError if a requirement is met without the bound that it `implies`."""
     arguments = sum(argument_names(requirement), ())
     drawn = list(drawn_systems(requirement, probe.SEED, ranges)) if requirement.implies else []
     for name, column in requirement.implies.items():

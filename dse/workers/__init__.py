@@ -1,7 +1,7 @@
 """Independent work on several cores, and other programs under a supervisor.
 
-Workers start afresh on every platform, import what their function needs, and take tasks in turn;
-answers come back in the order of the tasks, so that nothing depends on how many there are.
+Workers start afresh on every platform, import the modules of their function, and take tasks in
+turn.  Answers come back in the order of the tasks, so that nothing depends on their number.
 
 May import `dse.errors`.
 """
@@ -23,7 +23,7 @@ Answer = TypeVar("Answer")
 
 def cores() -> int:
     """Return how many cores this process may use."""
-    allowed = getattr(os, "sched_getaffinity", None)  # Linux alone tells
+    allowed = getattr(os, "sched_getaffinity", None)  # only on Linux
     return len(allowed(0)) if allowed else os.cpu_count() or 1
 
 
@@ -38,17 +38,18 @@ def shared(
     Parameters
     ----------
     function
-        What a worker can be sent: of a module, a `functools.partial` of one, or a method of a
-        record.  Each gets it once, so that what a method keeps serves all tasks of its worker.
+        A function that can be sent to a worker: of a module, a `functools.partial` of one, or a
+        method of a record.  Each worker gets it once, so that data kept by a method serves all of
+        its tasks.
     tasks
-        What a worker can be sent, like the answers: plain data, arrays, records.
+        Values that can be sent, like the answers: plain data, arrays, records.
     jobs
-        Most processes; 1 is this process, which also does what is a single task.
+        Most processes.  1 is this process, which also does a single task.
 
     Raises
     ------
     Exception
-        What `function` raises for the first task for which it does.
+        The error of `function` for the first task with one.
     DseError
         A worker was ended from outside.
     """
@@ -70,7 +71,7 @@ def shared(
     parts = zip(chunks, sent, strict=True)
     pairs = (pair for part, one in parts for pair in zip(part, one.result(), strict=True))
     try:
-        # a task that fails is done again here, where it fails as it does without workers
+        # a failed task is done again here, and fails as it does without workers
         yield (answer for task, tried in pairs for answer in tried or (function(task),))
     except BrokenProcessPool as error:
         rule = f"one of {count} processes was ended before its work was done"
@@ -83,18 +84,18 @@ def shared(
 
 
 _FUNCTION: list[Callable[[Any], Any]] = []
-"""What a worker does with each of its tasks."""
+"""The function of a worker for each of its tasks."""
 
 
 def _begin(function: Callable[[Any], Any]) -> None:
-    """Take the function; let a worker end with the program, however that ends, and nothing else."""
+    """Take the function, and make a worker end with the program, however that ends."""
     _FUNCTION.append(function)
     follow_the_program()
 
 
 def follow_the_program() -> None:
-    """Let this process, a worker, end with the program, however that ends, and nothing else."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # which a terminal sends to every process
+    """Make this process, a worker, end with the program, however that ends, and nothing else."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to every process
     Thread(target=_end_with_the_program, daemon=True).start()
 
 
@@ -109,12 +110,12 @@ def _end_with_the_program() -> None:
 
 
 def _tried(tasks: Sequence[Any]) -> list[tuple[Any, ...]]:
-    """Return answers, each nothing where the function fails: not all that fails can be sent."""
+    """Return answers, each empty if the function fails: not every error can be sent."""
     (function,) = _FUNCTION
     found: list[tuple[Any, ...]] = []
     for task in tasks:
         try:
             found.append((function(task),))
-        except Exception:  # the program does this task again, and tells
+        except Exception:  # the program does this task again, and raises
             found.append(())
     return found
