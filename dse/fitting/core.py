@@ -13,14 +13,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.contract import Column, CoreMetrics
-from dse.errors import StudyError, UnitError, nearest, refuse
+from dse.errors import Fault, StudyError, UnitError, nearest, refuse
 from dse.files import document, headers
 from dse.files.csv import CsvTable, is_number
 from dse.files.inputs import Input
+from dse.fitting.interface.curves import (
+    CONFIDENCE,
+    least_squares_of_logarithms,
+    quantile,
+    start_of_sum,
+)
 from dse.model.designs import Designs
 from dse.reports.text import Printable, listed, percent, signed, table_text, unit_suffix
 from dse.study import records, schema, tables
@@ -30,23 +35,26 @@ from dse.study.overrides import override
 from dse.study.reader import Reader, validate_as
 from dse.study.scenario import Scenario
 
-LEVEL = 0.95
-"""Of the confidence intervals."""
+FEWEST = 3
+"""A law has two coefficients or more, and needs a design more than that."""
 
-SURE = 0.025
-"""A form is taken when a slope of 0 lies outside its interval of 1 less this; the best of several
-is tried."""
+FLAT = 0.975
+"""A form is taken when 0 lies outside this interval of a slope; the best of several is tried."""
 
-_ALIKE = 1e-9
-"""What differs by less, relative to the data, differs by rounding only."""
+METHOD = "least squares over the logarithms of law over table, the form by leave-one-out error"
+INTERVALS = (
+    f"{CONFIDENCE * 100:.0f} %, Student's t with n - p degrees of freedom for errors that are "
+    "independent and relative, of one size; linearised for affine and square laws"
+)
+
+_ALIKE = 1e-9  # a smaller difference, relative to the data, is rounding
 _ROUNDING = 1e-11
-
-Matrix = NDArray[np.float64]
+_COMMAND = "the command"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fitted:
-    """A law and what supports it, in SI.
+    """A law and its support, in SI.
 
     Attributes
     ----------
@@ -59,10 +67,7 @@ class Fitted:
     residuals
         Law minus data, one per point.
     intervals
-        Confidence interval of each coefficient: Student's t with n - p degrees of freedom;
-        linearised at the fit for affine and square laws.
-    others
-        Every other form that was tried, with its leave-one-out error; best first.
+        Confidence interval of each coefficient.
     """
 
     law: Law
@@ -70,7 +75,6 @@ class Fitted:
     leave_one_out: float
     residuals: Column
     intervals: tuple[tuple[float, float], ...]
-    others: tuple[tuple[Law, float], ...]
 
     @property
     def rms(self) -> float:
@@ -92,16 +96,15 @@ def fit_law(
     """Return the law of least leave-one-out error over any of one or two parameters.
 
     Of laws that predict alike, the one with the fewest coefficients is taken, and a constant
-    unless no slope of the best one may be 0.  A law needs one
-    point more than it has coefficients, and must stay positive (a value that is zero somewhere:
-    not negative) on the whole range of the parameters.
+    unless no slope of the best one may be 0.  A law needs one point more than it has coefficients,
+    and must stay positive (not negative, if a value is zero) on the whole range.
 
     Parameters
     ----------
     parameters
         Columns of shape (n,), above zero.
     values
-        What to describe, shape (n,).
+        The quantity, shape (n,).
     form
         One of `FORMS`; all of them are tried when it is None.
 
@@ -120,26 +123,20 @@ def fit_law(
     ]
     if not tried:
         return None
-    ranked = sorted(tried, key=lambda entry: entry[1])
-    alike = [entry for entry in ranked if entry[1] <= ranked[0][1] + _ALIKE]
-    law, error = min(alike, key=lambda entry: len(entry[0].coefficients))
-    constant = [entry for entry in ranked if entry[0].form == "constant"]
-    if constant and _may_be_flat(law, parameters, values):
-        law, error = constant[0]
+    least = min(error for _, error in tried)
+    alike = [entry for entry in tried if entry[1] <= least + _ALIKE]
+    law, error = min(alike, key=lambda entry: (len(entry[0].coefficients), entry[1]))
+    slopes = _intervals(law, parameters, values, FLAT)[1:]
+    if all(low <= 0 <= high for low, high in slopes):
+        law, error = next((one for one in tried if one[0].form == "constant"), (law, error))
+    errors = _errors(law(parameters), values)
     return Fitted(
         law=law,
-        errors=(errors := _errors(law(parameters), values)),
+        errors=errors,
         leave_one_out=0.0 if error <= _ROUNDING else error,
         residuals=np.where(errors == 0, 0.0, law(parameters) - values),
         intervals=_intervals(law, parameters, values),
-        others=tuple(entry for entry in ranked if entry[0] is not law),
     )
-
-
-def _may_be_flat(law: Law, parameters: Mapping[str, Column], values: Column) -> bool:
-    """Whether 0 lies in the interval of every slope."""
-    slopes = _intervals(law, parameters, values, 1 - SURE)[1:]
-    return all(low <= 0 <= high for low, high in slopes)
 
 
 def _errors(law: Column, values: Column) -> Column:
@@ -154,79 +151,45 @@ def _errors(law: Column, values: Column) -> Column:
 def _laws(parameters: Mapping[str, Column], values: Column, form: str | None) -> Iterator[Law]:
     """Yield every law that the points determine and leave at least one degree of freedom."""
     for name in FORMS if form is None else (form,):
-        sizes = (0,) if name == "constant" else range(1, len(parameters) + 1)
-        for size in sizes:
+        for size in (0,) if name == "constant" else range(1, len(parameters) + 1):
             for over in itertools.combinations(parameters, size):
-                if len(values) < size + 2:
-                    continue
-                table = _table(parameters, over)
-                coefficients = _solve(name, table, values)
-                if coefficients is not None:
-                    yield Law(form=name, over=over, coefficients=tuple(coefficients.tolist()))
+                found = _solve(name, _table(parameters, over), values)
+                if found is not None and len(values) > len(found):
+                    yield Law(form=name, over=over, coefficients=tuple(found.tolist()))
 
 
-def _table(parameters: Mapping[str, Column], over: Sequence[str]) -> Matrix:
+def _table(parameters: Mapping[str, Column], over: Sequence[str]) -> Column:
     """Return parameters as a matrix of shape (points, parameters)."""
     count = len(next(iter(parameters.values())))
     return np.array([parameters[name] for name in over]).reshape(len(over), count).T
 
 
-def _solve(form: str, table: Matrix, values: Column) -> Column | None:
-    """Return the coefficients of least squares, None when the points do not determine them."""
-    basis = _basis(form, table)
-    if not (values > 0).all():
-        return _linear(basis, values) if form in LINEAR else None
-    if form not in ("affine", "square"):  # linear in the logarithms
-        found = _linear(basis, np.log(values / values[0]))
-        if found is None or abs(found[0]) > 600:
-            return None
-        return np.array([values[0] * math.exp(found[0]), *found[1:]])
-    return _nearest_ratio(basis, values)
-
-
-def _basis(form: str, table: Matrix) -> Matrix:
+def _basis(form: str, table: Column) -> Column:
     """Return the columns whose sum is a law, or the logarithm of one."""
     columns = {"square": np.square, "power": np.log}.get(form, np.asarray)(table)
     return np.hstack([np.ones((len(table), 1)), columns])
 
 
-def _linear(basis: Matrix, values: Column) -> Column | None:
-    if basis.shape[1] == 1:
-        return np.array([values.mean()])
+def _solve(form: str, table: Column, values: Column) -> Column | None:
+    """Return the coefficients of least squares, None when the points do not determine them."""
+    basis = _basis(form, table)
     scale = np.linalg.norm(basis, axis=0)
     scale[scale == 0] = 1.0
-    found, _, rank, _ = np.linalg.lstsq(basis / scale, values, rcond=1e-10)
-    rounding = 1e-13 * float(np.linalg.norm(values))
-    found = np.where(np.abs(found) < rounding, 0.0, found)
-    return np.asarray(found / scale) if rank == basis.shape[1] else None
-
-
-def _nearest_ratio(basis: Matrix, values: Column) -> Column | None:
-    """Return the sum of columns whose ratio to the values is nearest to 1, in the logarithm."""
-    from scipy.optimize import least_squares
-
-    relative = basis / values[:, None]
-    length = np.linalg.norm(relative, axis=0)
-    start = _linear(relative, np.ones(len(values)))
-    if start is None:
+    if np.linalg.matrix_rank(basis / scale, rtol=1e-10) < basis.shape[1]:
         return None
-    if (basis @ start <= 0).any():
-        start = np.array([math.exp(np.log(values).mean()), *np.zeros(basis.shape[1] - 1)])
 
-    def residuals(found: Column) -> Column:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(np.log(relative @ (found / length)))
+    def linear(wanted: Column) -> Column:
+        found = np.linalg.lstsq(basis / scale, wanted, rcond=None)[0]
+        rounding = 1e-13 * float(np.linalg.norm(wanted))
+        return np.asarray(np.where(np.abs(found) < rounding, 0.0, found) / scale)
 
-    def slopes(found: Column) -> Matrix:
-        return np.asarray(relative / length / (relative @ (found / length))[:, None])
-
-    tight = 1e-14
-    found = least_squares(
-        residuals, start * length, slopes, method="lm", xtol=tight, ftol=tight, gtol=tight
-    )
-    # the sum of squares is flat near its least value, so a last step of Gauss and Newton
-    step = np.linalg.lstsq(slopes(found.x), residuals(found.x), rcond=None)[0]
-    return np.asarray((found.x - step) / length)
+    if not (values > 0).all():
+        return linear(values) if form in LINEAR else None
+    if form in ("affine", "square"):
+        start = start_of_sum(basis, values)
+        return least_squares_of_logarithms(lambda found: (basis @ found, basis), values, start)
+    first, *rest = linear(np.log(values / values[0]))  # linear in the logarithms
+    return np.array([values[0] * math.exp(first), *rest]) if abs(first) <= 600 else None
 
 
 def _is_possible(law: Law, parameters: Mapping[str, Column], values: Column) -> bool:
@@ -249,50 +212,28 @@ def _leave_one_out(law: Law, parameters: Mapping[str, Column], values: Column) -
     return _rms(errors)
 
 
-def _slope(law: Law, parameters: Mapping[str, Column], values: Column) -> Matrix:
-    """Return the derivative of the errors by the coefficients, shape (points, coefficients).
-
-    By the logarithm of the first one, for laws that are linear in logarithms.
-    """
-    basis = _basis(law.form, _table(parameters, law.over))
-    if not (values > 0).all():
-        return basis / (np.abs(values).mean() or 1.0)
-    return basis / law(parameters)[:, None] if law.form in ("affine", "square") else basis
-
-
 def _intervals(
-    law: Law, parameters: Mapping[str, Column], values: Column, level: float = LEVEL
+    law: Law, parameters: Mapping[str, Column], values: Column, level: float = CONFIDENCE
 ) -> tuple[tuple[float, float], ...]:
-    from scipy.stats import t
-
-    slope = _slope(law, parameters, values)
+    slope, positive = _basis(law.form, _table(parameters, law.over)), bool((values > 0).all())
+    if not positive:
+        slope = slope / (np.abs(values).mean() or 1.0)
+    elif law.form in ("affine", "square"):
+        slope = slope / law(parameters)[:, None]
     scale = np.linalg.norm(slope, axis=0)
     freedom = len(values) - len(law.coefficients)
-    variance = float((_errors(law(parameters), values) ** 2).sum()) / freedom
-    inverse = np.linalg.pinv(slope / scale)
-    deviations = np.sqrt(variance * (inverse**2).sum(axis=1)) / scale
-    widths = t.ppf((1 + level) / 2, freedom) * deviations
-    first, *rest = zip(law.coefficients, widths.tolist(), strict=True)
-    ends = [(value - width, value + width) for value, width in rest]
-    value, width = first
-    if (values > 0).all() and law.form not in ("affine", "square"):
-        return ((value * math.exp(-width), value * math.exp(width)), *ends)
-    return ((value - width, value + width), *ends)
+    noise = math.sqrt(float((_errors(law(parameters), values) ** 2).sum()) / freedom)
+    spread = noise * np.linalg.norm(np.linalg.pinv(slope / scale), axis=1) / scale
+    pairs = zip(law.coefficients, (quantile(freedom, level) * spread).tolist(), strict=True)
+    ends = [(value - width, value + width) for value, width in pairs]
+    if positive and law.form not in ("affine", "square"):  # of the first one's logarithm
+        factor = math.exp(ends[0][1] - law.coefficients[0])
+        ends[0] = law.coefficients[0] / factor, law.coefficients[0] * factor
+    return tuple(ends)
 
 
 def _rms(values: Column) -> float:
     return float(np.sqrt(np.mean(np.square(values))))
-
-
-METHOD = "least squares over the logarithms of law over table, the form by leave-one-out error"
-CONFIDENCE = (
-    f"{LEVEL * 100:.0f} %, Student's t with n - p degrees of freedom for errors that are "
-    "independent and relative, of one size; linearised for affine and square laws"
-)
-MOST_POINTS = 100
-"""A record lists the residuals of a table of up to so many designs."""
-
-TOTAL = "total_power"
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -310,11 +251,9 @@ class CoreFit(Printable):
     parameters
         Their values by parameter, shape (n,).
     laws
-        By quantity, in SI; what is not there follows from the others.
-    total_power
-        Dynamic and leakage power together, which no record needs; None when nothing leaks.
+        By quantity, in SI; a quantity that is not there follows from the others.
     assumed
-        What the table does not say and was taken for granted.
+        Statements that the table lacks and that were taken for granted.
     """
 
     name: str
@@ -322,7 +261,6 @@ class CoreFit(Printable):
     designs: tuple[str, ...]
     parameters: Mapping[str, Column]
     laws: Mapping[str, Fitted]
-    total_power: Fitted | None
     assumed: tuple[str, ...]
 
     def text(self) -> str:
@@ -330,20 +268,28 @@ class CoreFit(Printable):
         parameters = listed(
             [f"{name} from {v.min():g} to {v.max():g}" for name, v in self.parameters.items()]
         )
-        headers = ("quantity", "law", "rms error", "leave-one-out", "worst design")
+        titles = ("quantity", "law", "rms error", "leave-one-out", "worst design")
         return "\n".join(
             [
                 f"{len(self.designs)} designs of {self.table.written}, {parameters}\n",
-                table_text(list(_law_rows(self)), headers),
+                table_text([self._row(name) for name in self.laws], titles),
                 *(f"note: assumed for every design: {text}" for text in self.assumed),
             ]
         )
 
+    def _row(self, name: str) -> tuple[str, ...]:
+        fitted = self.laws[name]
+        data = fitted.law(self.parameters) - fitted.residuals
+        worst = int(np.argmax(np.abs(fitted.errors)))
+        share = fitted.residuals[worst] / data[worst] if data[worst] else 0.0
+        far = "exact" if abs(share) < 1e-9 else f"{signed(share)} at {self.designs[worst]}"
+        errors = (percent(fitted.rms), percent(fitted.leave_one_out))
+        return name.replace("_", " "), core_law.law_text(name, fitted.law), *errors, far
+
     def to_dict(self) -> dict[str, Any]:
         """Return the laws and what supports them as plain data, in SI."""
-        laws = {}
-        for name, quantity, fitted in _fitted(self):
-            laws[name + unit_suffix(core_law.QUANTITIES[quantity])] = {
+        laws = {
+            name + unit_suffix(core_law.QUANTITIES[name]): {
                 "form": fitted.law.form,
                 "over": list(fitted.law.over),
                 "coefficients": list(fitted.law.coefficients),
@@ -351,12 +297,9 @@ class CoreFit(Printable):
                 "rms": fitted.rms,
                 "leave_one_out": fitted.leave_one_out,
                 "residuals": fitted.residuals.tolist(),
-                "others": [
-                    {"form": law.form, "over": list(law.over), "leave_one_out": error}
-                    | {"coefficients": list(law.coefficients)}
-                    for law, error in fitted.others
-                ],
             }
+            for name, fitted in self.laws.items()
+        }
         return {
             "designs": list(self.designs),
             "parameters": {name: values.tolist() for name, values in self.parameters.items()},
@@ -367,35 +310,28 @@ class CoreFit(Printable):
 
 def core_record(found: CoreFit) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the sections and the provenance of the record of a fit."""
-    core = {
-        "name": found.name,
-        "summary": f"law over {listed(list(found.parameters))}, fitted to "
-        f"{len(found.designs)} designs of {Path(found.table.written).name}",
-        "parameters": {
-            name: dict(zip(("low", "high"), _range(values), strict=True))
-            | {"integer": _are_whole(values)}
-            for name, values in found.parameters.items()
-        },
-        "laws": {name: _law(name, fitted) for name, fitted in found.laws.items()},
-    }
+    file = Path(found.table.written).name
+    ranges = {name: _range(values) for name, values in found.parameters.items()}
     shares = {
         name: fitted.spread(found.parameters)
         for name, fitted in found.laws.items()
         if name in models.STATED
     }
-    core["uncertainty"] = {name: percent(share) for name, share in shares.items() if share > 1e-9}
-    origin: dict[str, Any] = records.provenance(
-        found.table.content, Path(found.table.written).name, METHOD
-    )
-    origin["range"] = {name: _range(values) for name, values in found.parameters.items()}
-    origin["confidence"] = CONFIDENCE
-    if found.assumed:
-        origin["assumed"] = list(found.assumed)
-    if len(found.designs) <= MOST_POINTS:
-        origin["designs"] = list(found.designs)
-    origin["residuals"] = {
-        name: _support(quantity, fitted) for name, quantity, fitted in _fitted(found)
+    core = {
+        "name": found.name,
+        "summary": f"law over {listed(list(found.parameters))}, fitted to "
+        f"{len(found.designs)} designs of {file}",
+        "parameters": {
+            name: {"low": low, "high": high, "integer": _are_whole(found.parameters[name])}
+            for name, (low, high) in ranges.items()
+        },
+        "laws": {name: _written(name, fitted) for name, fitted in found.laws.items()},
+        "uncertainty": {name: percent(share) for name, share in shares.items() if share > 1e-9},
     }
+    origin: dict[str, Any] = records.provenance(found.table.content, file, METHOD)
+    origin |= {"range": ranges, "confidence": INTERVALS}
+    origin |= {"assumed": list(found.assumed)} if found.assumed else {}
+    origin["residuals"] = {name: _support(name, fitted) for name, fitted in found.laws.items()}
     return {"core": core}, origin
 
 
@@ -408,14 +344,7 @@ def _range(values: Column) -> list[float]:
     return [int(end) for end in ends] if _are_whole(values) else ends
 
 
-def _fitted(found: CoreFit) -> Iterator[tuple[str, str, Fitted]]:
-    """Yield everything fitted, total power at the end, and the quantity whose unit it has."""
-    yield from ((name, name, fitted) for name, fitted in found.laws.items())
-    if found.total_power is not None:
-        yield TOTAL, "dynamic_power", found.total_power
-
-
-def _law(quantity: str, fitted: Fitted) -> Any:
+def _written(quantity: str, fitted: Fitted) -> Any:
     law = fitted.law
     names = core_law.unit_names(quantity, law.form, len(law.coefficients))
     values = [units.written(*pair) for pair in zip(law.coefficients, names, strict=True)]
@@ -425,44 +354,16 @@ def _law(quantity: str, fitted: Fitted) -> Any:
 
 
 def _support(quantity: str, fitted: Fitted) -> dict[str, Any]:
-    """Return what supports a law: its errors, intervals, residuals, and the other forms."""
-    column = core_law.QUANTITIES[quantity]
-    names = core_law.unit_names(quantity, fitted.law.form, len(fitted.law.coefficients))
+    """Return what supports a law: its errors and the intervals of its coefficients."""
+    law = {"law": core_law.law_text(quantity, fitted.law), "rms": percent(fitted.rms)}
     if fitted.law.form == "constant" and not fitted.residuals.any():
-        return {"law": core_law.law_text(quantity, fitted.law), "rms": percent(0.0)}
-    said: dict[str, Any] = {
-        "law": core_law.law_text(quantity, fitted.law),
-        "rms": percent(fitted.rms),
-        "leave_one_out": percent(fitted.leave_one_out),
-        "intervals": [
-            [units.written(low, unit), units.written(high, unit)]
-            for (low, high), unit in zip(fitted.intervals, names, strict=True)
-        ],
-    }
-    if len(fitted.residuals) <= MOST_POINTS:
-        said["law_minus_table"] = [units.show(float(value), column) for value in fitted.residuals]
-    said["others"] = [
-        f"{core_law.law_text(quantity, law)} (leave-one-out {percent(error)})"
-        for law, error in fitted.others
+        return law
+    names = core_law.unit_names(quantity, fitted.law.form, len(fitted.law.coefficients))
+    intervals = [
+        [units.written(end, unit) for end in ends]
+        for ends, unit in zip(fitted.intervals, names, strict=True)
     ]
-    return said
-
-
-def _law_rows(found: CoreFit) -> Iterator[Sequence[str]]:
-    for name, quantity, fitted in _fitted(found):
-        data = fitted.law(found.parameters) - fitted.residuals
-        worst = int(np.argmax(np.abs(fitted.errors)))
-        share = fitted.residuals[worst] / data[worst] if data[worst] else 0.0
-        errors = [percent(error) for error in (fitted.rms, fitted.leave_one_out)]
-        far = f"{signed(share)} at {found.designs[worst]}"
-        far = "exact" if abs(share) < 1e-9 else far
-        yield name.replace("_", " "), core_law.law_text(quantity, fitted.law), *errors, far
-
-
-FEWEST = 3
-"""A law has two coefficients or more, and needs a design more than that."""
-
-_COMMAND = "the command"
+    return {**law, "leave_one_out": percent(fitted.leave_one_out), "intervals": intervals}
 
 
 def fit_core(
@@ -476,11 +377,9 @@ def fit_core(
 
     `settings` are pairs of a field of a stage and its value.
     """
-    start = document.parse_document(
-        f"table: {json.dumps(path.name, ensure_ascii=False)}\n", _COMMAND
-    )
-    start = override(replace(start, inputs={path.name: path}), settings)
-    reader = Reader(start)
+    text = f"table: {json.dumps(path.name, ensure_ascii=False)}\n"
+    start = replace(document.parse_document(text, _COMMAND), inputs={path.name: path})
+    reader = Reader(override(start, settings))
     stage = validate_as(schema.StageSection, reader)
     found = None if stage is None else _parameterised_designs(stage, over, reader)
     if found is None or reader.faults:
@@ -489,19 +388,23 @@ def fit_core(
     columns = _columns(designs.metrics, reader.notes)
     laws = _fits(designs.metrics, columns, parameters, forms or {}, reader)
     refuse(_without_place(reader))
-    total = _total_power(designs.metrics, parameters, forms or {})
     mark = "assumed for every design: "
-    notes = [note.partition(mark)[2] for note in reader.notes if mark in note]
-    file = replace(reader.inputs[path.name], written=str(path))
     return CoreFit(
         name=name,
-        table=file,
+        table=replace(reader.inputs[path.name], written=str(path)),
         designs=designs.names,
         parameters=parameters,
         laws=laws,
-        total_power=total,
-        assumed=tuple(notes),
+        assumed=tuple(note.partition(mark)[2] for note in reader.notes if mark in note),
     )
+
+
+def _without_place(reader: Reader) -> list[Fault]:
+    """Return faults; those of the command line have no line and column."""
+    return [
+        replace(fault, line=0, column=0) if fault.file == _COMMAND else fault
+        for fault in reader.faults
+    ]
 
 
 def _parameterised_designs(
@@ -573,19 +476,11 @@ def _candidates(table: CsvTable, columns: Mapping[str, int], reader: Reader) -> 
 
 
 def _is_plain(header: str) -> bool:
-    """Tell a header without a unit."""
+    """Return whether a header has no unit."""
     try:
         return headers.read_header(header).name == header and not units.suffix(header)
     except UnitError:
         return False
-
-
-def _without_place(reader: Reader) -> list[Any]:
-    """Return faults; those of the command line have no line and column."""
-    return [
-        replace(fault, line=0, column=0) if fault.file == _COMMAND else fault
-        for fault in reader.faults
-    ]
 
 
 def _fits(
@@ -597,9 +492,8 @@ def _fits(
 ) -> dict[str, Fitted]:
     for name, form in forms.items():
         if name not in columns:
-            reader.fault(
-                (), "this quantity is not fitted", nearest(name, columns), f"--form {name}"
-            )
+            remedy = nearest(name, columns)
+            reader.fault((), "this quantity is not fitted", remedy, f"--form {name}")
         elif form not in core_law.FORMS:
             reader.fault((), "this form is not known", nearest(form, core_law.FORMS), repr(form))
     if reader.faults:
@@ -625,7 +519,7 @@ def _fits(
 def _columns(metrics: CoreMetrics, notes: Sequence[str]) -> dict[str, Column]:
     """Return the quantities to fit in SI: those that do not follow from the others by default.
 
-    A latency that the table tells is fitted all the same, lest it be taken for an assumed one.
+    A latency that the table gives is fitted all the same, lest it be taken for an assumed one.
     """
     columns = {
         name: getattr(metrics, column)
@@ -642,12 +536,3 @@ def _columns(metrics: CoreMetrics, notes: Sequence[str]) -> dict[str, Column]:
             columns = rest
     columns["rate"] = metrics.clock_hz / columns.pop("cycles_per_task")
     return columns
-
-
-def _total_power(
-    metrics: CoreMetrics, parameters: Mapping[str, Column], forms: Mapping[str, str]
-) -> Fitted | None:
-    if not np.nansum(metrics.leakage_power_w):
-        return None
-    total = metrics.dynamic_power_w + metrics.leakage_power_w
-    return fit_law(parameters, total, forms.get("dynamic_power"))

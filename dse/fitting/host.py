@@ -1,4 +1,4 @@
-"""Kernels of this machine: what one host core takes for a function, by size, as record files.
+"""Kernels of this machine: times of one host core for a function, by size, as record files.
 
 Ciphers and digests are those of ``openssl speed``; compression is Python's zlib, on the sources of
 Python's own library.
@@ -24,7 +24,7 @@ import numpy as np
 from dse.algebra import units
 from dse.contract import Column
 from dse.errors import DseError, nearest, refuse
-from dse.fitting.interface.curves import LEAST_SIZES
+from dse.fitting.interface.curves import LEAST_SIZES, fit_curve
 from dse.fitting.interface.outputs import parse_output
 from dse.reports.text import percent
 from dse.search import Progress
@@ -34,10 +34,97 @@ SECONDS = 1
 """Time of each measurement."""
 
 CPUINFO = Path("/proc/cpuinfo")
+TEXTS = ("argparse", "inspect", "typing", "tarfile", "subprocess")
+"""Modules of Python's library whose sources are compressed."""
+
+_LEVEL = 6
+
+
+@dataclass(frozen=True)
+class HostKernel:
+    """A kernel that can be measured: the function, and openssl's name for it; empty for zlib."""
+
+    name: str
+    provides: str
+    algorithm: str
+
+
+MEASURED = (
+    HostKernel("host_aes_128_gcm", "aes_gcm", "aes-128-gcm"),
+    HostKernel("host_aes_256_gcm", "aes_gcm", "aes-256-gcm"),
+    HostKernel("host_aes_128_xts", "aes_xts", "aes-128-xts"),
+    HostKernel("host_chacha20_poly1305", "chacha20_poly1305", "chacha20-poly1305"),
+    HostKernel("host_sha256", "sha256", "sha256"),
+    HostKernel("host_zlib_6", "deflate", ""),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredHost:
+    """Times of one kernel by size, and the machine."""
+
+    kernel: HostKernel
+    size_byte: Column
+    time_s: Column
+    machine: str
+    version: str
+
+
+def chosen(names: str) -> tuple[HostKernel, ...]:
+    """Return the kernels of a list such as ``host_sha256, host_zlib_6``; all for an empty one."""
+    known = {one.name.removeprefix("host_"): one for one in MEASURED}
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    for name in wanted:
+        if name not in known:
+            raise DseError(f"--kernels {name!r} cannot be measured; {nearest(name, known)}")
+    return tuple(known[name] for name in wanted) or MEASURED
+
+
+def read_sizes(written: str) -> list[int]:
+    """Return the sizes of a list such as ``16 B, 1 KiB``."""
+    found = set()
+    for part in map(str.strip, written.split(",")):
+        size = units.parse(part, "size_byte")
+        if size < 1 or size != int(size):
+            raise DseError(f"--sizes {part!r}: a size is a whole number of bytes")
+        found.add(int(size))
+    if len(found) < LEAST_SIZES:
+        raise DseError(f"--sizes has {len(found)} different sizes; a fit needs {LEAST_SIZES}")
+    return sorted(found)
+
+
+def measure_host(
+    kernels: Sequence[HostKernel], sizes: Sequence[int], *, progress: Progress | None = None
+) -> list[MeasuredHost]:
+    """Measure every kernel at every size, on one thread."""
+    openssl = shutil.which("openssl")
+    if openssl is None and any(one.algorithm for one in kernels):
+        only = ", ".join(one.name.removeprefix("host_") for one in MEASURED if not one.algorithm)
+        raise DseError(
+            "cannot measure here: the program openssl is not on the PATH; install OpenSSL 3, or "
+            f"measure what needs none with --kernels {only}"
+        )
+    version = run_openssl([openssl, "version"]).strip() if openssl else ""
+    found: list[MeasuredHost] = []
+    for kernel in kernels:
+        times = []
+        for size in sizes:
+            times.append(_timed(openssl, kernel, size))
+            if progress is not None:
+                progress(len(found) * len(sizes) + len(times), len(kernels) * len(sizes))
+        one = MeasuredHost(
+            kernel=kernel,
+            size_byte=np.array(sizes, dtype=np.float64),
+            time_s=np.array(times),
+            machine=processor_name() or "an unnamed processor",
+            version=version if kernel.algorithm else f"zlib {zlib.ZLIB_RUNTIME_VERSION}",
+        )
+        found.append(one)
+    return found
 
 
 def processor_name() -> str:
-    """Return the name of the processor, nothing where the system does not tell."""
+    """Return the name of the processor, nothing if the system does not report one."""
     try:
         text = CPUINFO.read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -47,7 +134,7 @@ def processor_name() -> str:
 
 
 def run_openssl(command: Sequence[str], limit_s: float = 60.0) -> str:
-    """Return what a program prints.
+    """Return the output of a program.
 
     Raises
     ------
@@ -76,126 +163,18 @@ def run_openssl(command: Sequence[str], limit_s: float = 60.0) -> str:
     return done.stdout
 
 
-def read_sizes(written: str) -> list[int]:
-    """Return the sizes of a list such as ``16 B, 1 KiB``."""
-    found = []
-    for part in written.split(","):
-        size = units.parse(part.strip(), "size_byte")
-        if size < 1 or size != int(size):
-            raise DseError(f"--sizes {part.strip()!r}: a size is a whole number of bytes")
-        found.append(int(size))
-    if len(set(found)) < LEAST_SIZES:
-        raise DseError(
-            f"--sizes has {len(set(found))} different sizes; a fit needs at least {LEAST_SIZES}"
-        )
-    return sorted(set(found))
-
-
-@dataclass(frozen=True)
-class HostKernel:
-    """A kernel that can be measured: the function, and what openssl calls it; empty for zlib."""
-
-    name: str
-    provides: str
-    algorithm: str
-
-
-MEASURED = (
-    HostKernel("host_aes_128_gcm", "aes_gcm", "aes-128-gcm"),
-    HostKernel("host_aes_256_gcm", "aes_gcm", "aes-256-gcm"),
-    HostKernel("host_aes_128_xts", "aes_xts", "aes-128-xts"),
-    HostKernel("host_chacha20_poly1305", "chacha20_poly1305", "chacha20-poly1305"),
-    HostKernel("host_sha256", "sha256", "sha256"),
-    HostKernel("host_zlib_6", "deflate", ""),
-)
-"""What `dse fit host` measures, by the name of the record."""
-
-TEXTS = ("argparse", "inspect", "typing", "tarfile", "subprocess")
-"""Modules of Python's library whose sources are compressed."""
-
-_LEVEL = 6
-
-
-@dataclass(frozen=True, kw_only=True)
-class MeasuredHost:
-    """Times of one kernel by size, and the machine."""
-
-    kernel: HostKernel
-    size_byte: Column
-    time_s: Column
-    machine: str
-    version: str
-
-
-def chosen(names: str) -> tuple[HostKernel, ...]:
-    """Return the kernels of a list such as ``host_sha256, host_zlib_6``; all for an empty one.
-
-    Raises
-    ------
-    DseError
-        One of them is not known.
-    """
-    known = {one.name.removeprefix("host_"): one for one in MEASURED}
-    wanted = [name.strip() for name in names.split(",") if name.strip()]
-    for name in wanted:
-        if name not in known:
-            raise DseError(f"--kernels {name!r} cannot be measured; {nearest(name, known)}")
-    return tuple(known[name] for name in wanted) or MEASURED
-
-
-def measure_host(
-    kernels: Sequence[HostKernel], sizes: Sequence[int], *, progress: Progress | None = None
-) -> list[MeasuredHost]:
-    """Measure every kernel at every size, on one thread.
-
-    Raises
-    ------
-    DseError
-        With what is missing on this machine.
-    """
-    openssl = shutil.which("openssl")
-    if openssl is None and any(one.algorithm for one in kernels):
-        only = ", ".join(one.name.removeprefix("host_") for one in MEASURED if not one.algorithm)
-        raise DseError(
-            "cannot measure here: the program openssl is not on the PATH; install OpenSSL 3, or "
-            f"measure what needs none with --kernels {only}"
-        )
-    name = processor_name()
-    version = run_openssl([str(openssl), "version"]).strip() if openssl else ""
-    found, done = [], 0
-    for kernel in kernels:
-        times = []
-        for size in sizes:
-            times.append(_timed(openssl, kernel, size))
-            done += 1
-            if progress is not None:
-                progress(done, len(kernels) * len(sizes))
-        found.append(
-            MeasuredHost(
-                kernel=kernel,
-                size_byte=np.array(sizes, dtype=np.float64),
-                time_s=np.array(times),
-                machine=name or "an unnamed processor",
-                version=version if kernel.algorithm else f"zlib {zlib.ZLIB_RUNTIME_VERSION}",
-            )
-        )
-    return found
-
-
 def _timed(openssl: str | None, kernel: HostKernel, size: int) -> float:
     """Return the time of one call, in seconds."""
-    if kernel.algorithm:
-        return _by_openssl(str(openssl), kernel.algorithm, size)
-    text = _text()
-    return _by_zlib((text * (size // len(text) + 1))[:size])
-
-
-def _by_openssl(openssl: str, algorithm: str, size: int) -> float:
-    command = [openssl, "speed", "-mr", "-seconds", str(SECONDS), "-bytes", str(size)]
-    said = parse_output(run_openssl([*command, "-evp", algorithm]), Path(algorithm))
-    refuse(said.faults)
-    (key,) = said.times
-    return said.time_s(key, size)
+    if not kernel.algorithm:
+        found = (find_spec(name) for name in TEXTS)
+        text = b"".join(Path(str(one.origin)).read_bytes() for one in found if one and one.origin)
+        return _by_zlib((text * (size // len(text) + 1))[:size])
+    command = [str(openssl), "speed", "-mr", "-seconds", str(SECONDS), "-bytes", str(size)]
+    output = run_openssl([*command, "-evp", kernel.algorithm])
+    read = parse_output(output, Path(kernel.algorithm))
+    refuse(read.faults)
+    (key,) = read.times
+    return read.time_s(key, size)
 
 
 def _by_zlib(part: bytes) -> float:
@@ -207,38 +186,31 @@ def _by_zlib(part: bytes) -> float:
     return spent / calls
 
 
-def _text() -> bytes:
-    found = (find_spec(name) for name in TEXTS)
-    return b"".join(Path(str(one.origin)).read_bytes() for one in found if one and one.origin)
-
-
 def host_record(found: MeasuredHost) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the section `kernel` of a record, and its provenance.
 
-    Time is ``offset + index * size``, neither negative, by least squares of relative errors; both
-    are as sure as the root mean square of these.
+    Offset and index are as sure as the root mean square of the relative errors.
     """
-    from scipy.optimize import nnls  # slower to import than all else
-
-    basis = np.column_stack([np.ones_like(found.size_byte), found.size_byte])
-    (offset, index), _ = nnls(basis / found.time_s[:, None], np.ones_like(found.time_s))
-    errors = basis @ [offset, index] / found.time_s - 1
-    spread = percent(float(np.sqrt(np.mean(errors**2))))
-    shown = {name for name, value in (("index", index), ("offset", offset)) if value > 0}
-    what = found.kernel.algorithm or f"zlib at level {_LEVEL}, of the sources of {', '.join(TEXTS)}"
+    curve = fit_curve(found.size_byte, found.time_s, [0.0, 1.0])
+    spread = percent(float(np.sqrt(np.mean(curve.errors**2))))
+    values = dict(zip(("offset", "index"), curve.coefficients.tolist(), strict=True))
+    values["offset"] *= values["offset"] > 1e-9 * found.time_s.min()  # less is rounding
+    fitted = sorted(name for name, value in values.items() if value > 0)
+    names = ", ".join(TEXTS)
+    source = found.kernel.algorithm or f"zlib at level {_LEVEL}, of the sources of {names}"
     kernel = {
         "name": found.kernel.name,
         "provides": [found.kernel.provides],
         "host": found.machine,
-        "source": f"measured on this machine: {what}, {found.version}, one thread",
-        "index": units.written(float(f"{index:.6g}"), "index_s_per_byte"),
-        "offset": units.written(float(f"{offset:.6g}"), "offset_s"),
-        "fitted": sorted(shown),
-        "uncertainty": dict.fromkeys(sorted(shown), spread),
+        "source": f"measured on this machine: {source}, {found.version}, one thread",
+        "index": units.written(float(f"{values['index']:.6g}"), "index_s_per_byte"),
+        "offset": units.written(float(f"{values['offset']:.6g}"), "offset_s"),
+        "fitted": fitted,
+        "uncertainty": dict.fromkeys(fitted, spread),
     }
     rows = zip(found.size_byte, found.time_s, strict=True)
     times = {units.show(size, "size_byte"): units.show(taken, "time_s") for size, taken in rows}
-    return kernel, {"residuals": f"{percent(float(np.abs(errors).max()))} at most", "times": times}
+    return kernel, {"residuals": f"{percent(round(curve.worst, 12))} at most", "times": times}
 
 
 def write_hosts(found: Sequence[MeasuredHost], out: Path) -> list[Path]:

@@ -8,7 +8,7 @@ and 8).  Errors are relative and of one size per curve, so logarithms are fitted
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -30,17 +30,60 @@ CLOSE, MOST_NOISE = 0.05, 0.1
 """A curve fits that is nowhere further off than the first, or whose noise is below the second:
 more is no noise of a timer but another shape."""
 
+PER_BYTE = "per_byte_s_per_byte"
+
 _EXPONENTS = np.linspace(0.2, 3.0, 57)  # where the search for an exponent starts
-_TIGHT = 1e-14
 _RANK = 1e-11  # singular values below this share of the largest count as zero
 
 
 class Estimate(NamedTuple):
-    """A value with its 95 % interval; NaN ends where the data leave nothing to tell it from."""
+    """A value with its 95 % interval; NaN ends without a degree of freedom."""
 
     value: float
     low: float
     high: float
+
+
+def least_squares_of_logarithms(
+    model: Callable[[Array], tuple[Array, Array]], values: Array, start: Array
+) -> Array:
+    """Return the parameters of the least squares of ``log(model / values)``.
+
+    The model returns values, (n,), and their derivatives, (n, parameters).
+    """
+    from scipy.optimize import least_squares
+
+    def residuals(found: Array) -> Array:
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            return np.asarray(np.log(model(found)[0] / values))
+
+    def slopes(found: Array) -> Array:
+        value, by = model(found)
+        return np.asarray(by / value[:, None])
+
+    tight = 1e-14
+    found = least_squares(
+        residuals, start, slopes, method="lm", x_scale="jac", xtol=tight, ftol=tight, gtol=tight
+    ).x
+    # the sum of squares is flat near its least value, so a last step of Gauss and Newton
+    by, length = slopes(found), np.linalg.norm(slopes(found), axis=0)
+    step = np.linalg.lstsq(by / length, residuals(found), rcond=_RANK)[0]
+    return np.asarray(found - step / length)
+
+
+def start_of_sum(basis: Array, values: Array) -> Array:
+    """Return coefficients of columns whose sum is positive and near to the values."""
+    relative = basis / values[:, None]
+    start = np.asarray(np.linalg.lstsq(relative, np.ones(len(values)), rcond=None)[0], float)
+    return start if (relative @ start > 0).all() else (1 / relative).min(axis=0) / len(start)
+
+
+def quantile(freedom: float | Array, confidence: float = CONFIDENCE) -> Array:
+    """Return Student's t for a two-sided interval; NaN without degrees of freedom."""
+    from scipy.special import stdtrit
+
+    known = np.where(np.asarray(freedom) > 0, freedom, np.nan)
+    return np.asarray(stdtrit(known, (1 + confidence) / 2))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -55,8 +98,6 @@ class Curve:
         Of each term, (terms,).
     sought
         Whether the last exponent was sought: it is one more parameter, the last one.
-    at_will
-        The same with terms of any sign, on which intervals are centred, where it is another.
     """
 
     size: Array
@@ -64,28 +105,27 @@ class Curve:
     coefficients: Array
     exponents: Array
     sought: bool
-    at_will: Curve | None = None
 
     def at(self, size: Array) -> Array:
         """Return the time at sizes (any,)."""
         return np.asarray(np.power.outer(size, self.exponents) @ self.coefficients)
-
-    def slopes(self, size: Array) -> Array:
-        """Return the derivatives of the time by the parameters, (any, parameters)."""
-        terms = np.power.outer(size, self.exponents)
-        return np.column_stack([terms, self.bend(size)]) if self.sought else terms
 
     def bend(self, size: Array) -> Array:
         """Return the derivative of the time by the last exponent, (any,)."""
         power = np.power(size, self.exponents[-1]) * np.log(size)
         return np.asarray(self.coefficients[-1] * power)
 
+    def slopes(self, size: Array) -> Array:
+        """Return the derivatives of the time by the parameters, (any, parameters)."""
+        terms = np.power.outer(size, self.exponents)
+        return np.column_stack([terms, self.bend(size)]) if self.sought else terms
+
     @property
     def freedom(self) -> int:
         """Degrees of freedom."""
         return len(self.size) - int((self.coefficients != 0).sum()) - self.sought
 
-    @cached_property
+    @property
     def errors(self) -> Array:
         """Measured time over the sum, less 1, (sizes,)."""
         return self.time / self.at(self.size) - 1
@@ -95,7 +135,7 @@ class Curve:
         """Largest error."""
         return float(np.max(np.abs(self.errors)))
 
-    @property
+    @cached_property
     def noise(self) -> float:
         """Relative standard deviation; NaN without degrees of freedom."""
         squares = float(np.sum(np.log1p(self.errors) ** 2))
@@ -108,19 +148,19 @@ class Curve:
 
     @cached_property
     def inverse(self) -> Array:
-        """What turns relative errors into changes of the parameters, (parameters, sizes)."""
+        """The matrix from relative errors to changes of the parameters, (parameters, sizes)."""
         slopes = self.slopes(self.size) / self.at(self.size)[:, None]
         length = np.linalg.norm(slopes, axis=0)
         return np.asarray(np.linalg.pinv(slopes / length, rcond=_RANK) / length[:, None])
 
-    @cached_property
-    def covariance(self) -> Array:
-        """Of the parameters."""
-        return np.asarray(self.inverse @ self.inverse.T * self.noise**2)
+    def variances(self, by: Array) -> Array:
+        """Return the variance of sums of the parameters, (sums,); `by` is (sums, parameters)."""
+        return np.asarray(((by @ self.inverse) ** 2).sum(axis=1) * self.noise**2)
 
-    def shift(self) -> Array:
-        """Return the change of the coefficients per unit of a held last exponent, (terms,)."""
-        return np.asarray(-self.inverse @ (self.bend(self.size) / self.at(self.size)))
+    def margin(self, confidence: float) -> float:
+        """Return half the width of the interval of the last parameter."""
+        deviation = float(np.linalg.norm(self.inverse[-1])) * self.noise
+        return deviation * float(quantile(self.freedom, confidence))
 
 
 def fit_curve(
@@ -132,75 +172,39 @@ def fit_curve(
     """
     centre = math.exp(float(np.mean(np.log(size))))
     used = np.ones(len(exponents), np.bool_)
-    at_will = None
     while True:  # the most negative term goes, and the others are fitted again
-        scaled = _free(size / centre, time, np.array(exponents, np.float64), used, sought=sought)
+        scaled = _signed(size / centre, time, np.array(exponents, np.float64), used, sought=sought)
         coefficients = scaled.coefficients * centre**-scaled.exponents
-        found = replace(scaled, size=size, coefficients=coefficients, at_will=at_will)
         if not (coefficients < 0).any():
-            return found
-        at_will = at_will or found
+            return replace(scaled, size=size, coefficients=coefficients)
         spread = np.linalg.norm(scaled.inverse, axis=1)[: len(used)]
         used[np.argmin(np.where(used, scaled.coefficients / spread, 0.0))] = False
 
 
-def _free(
+def _signed(
     size: Array, time: Array, exponents: Array, used: NDArray[np.bool_], *, sought: bool
 ) -> Curve:
     """Fit the used terms of a curve, of any sign; the sum stays positive."""
-    from scipy.optimize import least_squares
-
-    count = int(used.sum())
     parameters = np.append(used, True) if sought else used
 
     def curve(found: Array) -> Curve:
         coefficients, powers = np.zeros(len(used)), exponents.copy()
-        coefficients[used] = found[:count]
+        coefficients[used] = found[: used.sum()]
         powers[-1] = found[-1] if sought else powers[-1]
         return Curve(
             size=size, time=time, coefficients=coefficients, exponents=powers, sought=sought
         )
 
-    def residuals(found: Array) -> Array:
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            return np.asarray(np.log(curve(found).at(size) / time))
-
-    def slopes(found: Array) -> Array:
+    def model(found: Array) -> tuple[Array, Array]:
         one = curve(found)
-        return np.asarray(one.slopes(size)[:, parameters] / one.at(size)[:, None])
+        return one.at(size), one.slopes(size)[:, parameters]
 
-    starts: list[Array] = []
+    starts = []
     for last in _EXPONENTS if sought else exponents[-1:]:
-        relative = np.power.outer(size, [*exponents[:-1], last])[:, used] / time[:, None]
-        start = np.asarray(np.linalg.lstsq(relative, np.ones(len(size)), rcond=None)[0], float)
-        if (relative @ start <= 0).any():
-            start = (1 / relative).min(axis=0) / count
+        start = start_of_sum(np.power.outer(size, [*exponents[:-1], last])[:, used], time)
         starts.append(np.append(start, last) if sought else start)
-    start = min(starts, key=lambda found: float(np.sum(residuals(found) ** 2)))
-    tight = least_squares(
-        residuals, start, slopes, x_scale="jac", xtol=_TIGHT, ftol=_TIGHT, gtol=_TIGHT
-    )
-    return curve(tight.x)
-
-
-def quantile(freedom: float | Array, confidence: float = CONFIDENCE) -> Array:
-    """Return Student's t for a two-sided interval; NaN without degrees of freedom."""
-    from scipy.special import stdtrit
-
-    return np.asarray(
-        stdtrit(np.where(np.asarray(freedom) > 0, freedom, np.nan), (1 + confidence) / 2)
-    )
-
-
-def _margins(one: Array, other: Array, freedom: int, others: int) -> Array:
-    """Return t standard errors of the sum of two variances.
-
-    The degrees of freedom are Welch and Satterthwaite's.
-    """
-    total = one + other
-    with np.errstate(divide="ignore", invalid="ignore"):
-        known = total**2 / (one**2 / np.float64(freedom) + other**2 / np.float64(others))
-    return np.asarray(np.sqrt(np.maximum(total, 0)) * quantile(np.where(total > 0, known, 1.0)))
+    best = min(starts, key=lambda start: float(np.sum(np.log(model(start)[0] / time) ** 2)))
+    return curve(least_squares_of_logarithms(model, time, best))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -223,15 +227,11 @@ class CurveModel:
 
     @property
     def acceleration(self) -> float:
-        """LogCA's A, NaN where all computing is in the time per byte."""
+        """LogCA's A, NaN if all computing is in the time per byte."""
         if self.host is None or self.linear:
             return math.nan
         computing = self.offload.coefficients[-1]
         return float(self.host.coefficients[-1] / computing) if computing else math.inf
-
-    def gap(self, x: Array) -> Array:
-        """Return host time minus offload time at granularities ``exp(x)``."""
-        return self.known_host.at(np.exp(x)) - self.offload.at(np.exp(x))
 
     @property
     def known_host(self) -> Curve:
@@ -246,60 +246,64 @@ class CurveModel:
             raise DseError("a threshold needs the host's times")
         return self.host
 
-    def inside(self, x: Array) -> Array:
-        """Return what is not negative where ``exp(x)`` belongs to the interval.
+    def gap(self, x: Array) -> Array:
+        """Return host time minus offload time at granularities ``exp(x)``."""
+        return self.known_host.at(np.exp(x)) - self.offload.at(np.exp(x))
 
-        Both times can be equal there, as far as the noise tells: their difference is within t
+    def inside(self, x: Array) -> Array:
+        """Return a value that is not negative if ``exp(x)`` belongs to the interval.
+
+        Both times can be equal there, as far as the noise shows: their difference is within t
         standard errors of zero (Fieller's interval, which also knows open ends).
         """
-        host = self.known_host.at_will or self.known_host
-        offload, size = self.offload.at_will or self.offload, np.exp(x)
-        by_host, by_offload = host.slopes(size), offload.slopes(size)
-        if host.sought:  # the offload's terms move with the host's exponent
-            by_host[:, -1] -= offload.bend(size) + by_offload @ offload.shift()
-        of_host, of_offload = (
-            np.einsum("ni,ij,nj->n", slopes, curve.covariance, slopes)
-            for slopes, curve in ((by_host, host), (by_offload, offload))
-        )
-        margin = _margins(of_host, of_offload, host.freedom, offload.freedom)
-        return np.asarray(margin - np.abs(host.at(size) - offload.at(size)))
+        by_host = self.known_host.slopes(np.exp(x))
+        if not self.linear:  # the exponent is the offload's too
+            by_host[:, -1] -= self.offload.bend(np.exp(x))
+        margins = self._margins(by_host, -self.offload.slopes(np.exp(x)))
+        return np.asarray(margins - np.abs(self.gap(x)))
+
+    def _margins(self, by_host: Array, by_offload: Array) -> Array:
+        """Return t standard errors of sums of the parameters of both curves, (sums,).
+
+        The degrees of freedom are Welch and Satterthwaite's.
+        """
+        host, offload = self.host, self.offload
+        one, other = np.zeros(len(by_offload)), offload.variances(by_offload)
+        if host is not None:
+            if host.sought:  # the offload's terms move with the host's exponent
+                shift = offload.inverse @ (offload.bend(offload.size) / offload.at(offload.size))
+                by_host = by_host - np.outer(by_offload @ shift, np.eye(by_host.shape[1])[-1])
+            one = host.variances(by_host)
+        freedoms = np.float64(host.freedom if host else 1), np.float64(offload.freedom)
+        total = one + other
+        with np.errstate(divide="ignore", invalid="ignore"):
+            known = total**2 / (one**2 / freedoms[0] + other**2 / freedoms[1])
+        return np.asarray(np.sqrt(np.maximum(total, 0)) * quantile(np.where(total > 0, known, 1)))
 
     def estimates(self) -> dict[str, Estimate]:
         """Return the parameters by name, with intervals; none reaches below zero."""
         names = {"host": ("host_offset_s", "index_s_per_byte"), "offload": ("fixed_s", PER_BYTE)}
         found = {}
         for kind, curve in self.curves.items():
-            at_will = curve.at_will or curve
-            variance, moved, freedom = np.diag(at_will.covariance), np.zeros(1), 1
-            if kind == "offload" and self.host is not None and self.host.sought:
-                moved = at_will.shift() ** 2 * self.host.covariance[-1, -1]
-                freedom = self.host.freedom
-            margins = _margins(variance, moved, at_will.freedom, freedom)
-            for place, name in enumerate(names[kind]):
-                centre = at_will.coefficients[place]
-                found[name] = _estimate(curve.coefficients[place], centre, margins[place])
+            by = {name: np.zeros((2, len(one.inverse))) for name, one in self.curves.items()}
+            by[kind][:, :2] = np.eye(2)
+            margins = self._margins(by.get("host", np.zeros((2, 0))), by["offload"])
+            for name, value, margin in zip(
+                names[kind], curve.coefficients[:2], margins, strict=True
+            ):
+                found[name] = _estimate(value, value, margin)
         if self.host is not None:
             power, margin = 1.0, math.nan
             if self.general is not None:
-                power, margin = self.general.exponents[-1], _bend_margin(self.general, CONFIDENCE)
-            found["exponent"] = _estimate(power, power, margin)._replace(
-                value=float(self.host.exponents[-1])
-            )
+                power, margin = float(self.general.exponents[-1]), self.general.margin(CONFIDENCE)
+            found["exponent"] = _estimate(float(self.host.exponents[-1]), power, margin)
         return found
 
 
-PER_BYTE = "per_byte_s_per_byte"
-
-
 def _estimate(value: float, centre: float, margin: float) -> Estimate:
-    """Return an interval about `centre`, not below zero, that holds the value; NaN stays NaN."""
-    low, high = np.minimum(centre - margin, value), np.maximum(centre + margin, value)
-    return Estimate(float(value), float(np.maximum(low, 0.0)), float(np.maximum(high, 0.0)))
-
-
-def _bend_margin(curve: Curve, confidence: float) -> float:
-    """Return half the width of the interval of a sought exponent."""
-    return math.sqrt(curve.covariance[-1, -1]) * float(quantile(curve.freedom, confidence))
+    """Return an interval about `centre`, not below zero; NaN stays NaN."""
+    low, high = np.maximum((centre - margin, centre + margin), 0.0).tolist()
+    return Estimate(float(value), low, high)
 
 
 def fit_model(size: Array, host: Array | None, offload: Array) -> CurveModel:
@@ -311,7 +315,7 @@ def fit_model(size: Array, host: Array | None, offload: Array) -> CurveModel:
     if len(size) > LEAST_SIZES:  # three do not show the exponent
         general = fit_curve(size, host, [0.0, 1.0], sought=True)
         off = abs(float(general.exponents[-1]) - 1)
-        if found.worst > 1e-9 and off > _bend_margin(general, SURE):
+        if found.worst > 1e-9 and off > general.margin(SURE):
             found = general
     terms = [0.0, 1.0, *(found.exponents[-1:].tolist() if found.sought else ())]
     return CurveModel(host=found, offload=fit_curve(size, offload, terms), general=general)
