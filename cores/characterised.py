@@ -231,7 +231,7 @@ _HEADERS = ("area_um2", "clock_mhz", "dynamic_power_mw", "leakage_power_uw", *_O
 """Headers of the columns of `CoreMetrics` in tables of `dse characterise`."""
 
 _STEPS = 20
-"""Steps of Gauss and Newton, of which the first one or two matter."""
+"""Steps of Gauss and Newton, more than the one or two that matter."""
 
 
 def characterised_designs(table: PublishedTable, message_end_bit: float = 0.0) -> CoreMetrics:

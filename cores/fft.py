@@ -41,7 +41,7 @@ _PIPELINE_DEPTH = Parameter(
 
 
 def fft_table() -> CoreMetrics:
-    """Designs of Table II at the clock that its bandwidth column implies.
+    """Return the designs of Table II at the clock that its bandwidth column implies.
 
     clock = bandwidth * 4 / 4096 bit: 140.4 MHz for r2, printed as 140.  So an instance carries
     exactly the printed bandwidth.

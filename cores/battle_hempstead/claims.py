@@ -163,7 +163,7 @@ def core_order(
 
 @functions
 def equation(printed: PrintedNumbers, number: float, at: float, over: float = 1) -> float:
-    """Return the value of an equation as printed; P of 5 and 6 is pipeline depth over 17."""
+    """Return the value of an equation as printed, with P of 5 and 6 as pipeline depth over 17."""
     named = f"eq. {number:.0f}"
     return _EQUATIONS[int(number)](lambda cell: printed.read(f"{named}: {cell}", cell), at / over)
 

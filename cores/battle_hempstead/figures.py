@@ -234,7 +234,7 @@ def _over_rates(axes: Axes, found: list[Fleets], least: str, other: str, scale: 
 
 
 def _begins(names: Column) -> Column:
-    """Return a mask of the places at which a run of equal names begins."""
+    """Return a mask of the first of each run of equal names."""
     return np.append(True, names[1:] != names[:-1])
 
 

@@ -140,7 +140,7 @@ def _composite(name: str) -> Iterator[str]:
 
 
 MESSAGE_BLOCKS = 16
-"""So many blocks of the vectors have one key: messages of 256 B."""
+"""Number of blocks of the vectors with one key: messages of 256 B."""
 
 _BLOCK = "00112233445566778899aabbccddeeff"
 _OF_BLOCK = {

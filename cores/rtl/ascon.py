@@ -19,7 +19,7 @@ _START = 0x00001000808C0001
 """First word of a state (SP 800-232, section 4.1.1)."""
 _CONSTANTS = tuple(0xF0 - 0x0F * number for number in range(ROUNDS))
 _TURNS = ((19, 28), (61, 39), (1, 6), (10, 17), (7, 41))
-"""Of the linear layer, to the right (section 3.4)."""
+"""Turns of the linear layer, to the right (section 3.4)."""
 _WORD = (1 << 64) - 1
 _UNROLL = Choice(
     name="unroll",
@@ -80,7 +80,7 @@ def ascon_steps(key: bytes, nonce: bytes, data: bytes, text: bytes) -> Iterator[
 
 
 def ascon_answers(steps: Sequence[_Step]) -> list[tuple[bytes, bytes]]:
-    """Return encrypted block and tag of each step (section 4.1), of which a message needs some."""
+    """Return encrypted block and tag of each step (section 4.1), more than a message needs."""
     state, found, keyed = [0] * 5, [], False
     for step in steps:
         key, block = words_of(step.key), words_of(step.block)
@@ -147,7 +147,7 @@ def ascon_aead(*, unroll: int) -> Design:
     """Return a core with `unroll` rounds in a cycle, n.
 
     A message is steps: one that `starts` it with its nonce, blocks of associated data, blocks of
-    text of which the first `separates` and the last `ends` it.  Blocks take 8 / n cycles, starts
+    text, whose first `separates` and whose last `ends` it.  Blocks take 8 / n cycles, starts
     and ends 12 / n.  As a step leaves, `answer` is its encrypted block, and after the last `tag`
     is the tag.  The key is held in a register from the start on.
 

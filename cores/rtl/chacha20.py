@@ -23,7 +23,7 @@ _UNROLL = Choice(
 )
 _TURNS = (16, 12, 8, 7)
 _MESSAGE_BLOCKS = 16
-"""So many random blocks have one key and nonce: 1 KiB."""
+"""Number of random blocks with one key and nonce: 1 KiB."""
 
 
 def key_stream(key: bytes, counter: int, nonce: bytes) -> bytes:

@@ -54,7 +54,7 @@ SUBKEY_CHOICE = (
 """PC-2: 48 of the 56 bits, in each round."""
 
 SHIFTS = (1, 1, 2, 2, 2, 2, 2, 2, 1, 2, 2, 2, 2, 2, 2, 1)
-"""By how many bits both halves of the 56 turn left before each round."""
+"""Numbers of bits by which both halves of the 56 turn left before each round."""
 
 _WRITTEN = (
     "e4d12fb83a6c5907 0f74e2d1a6cb9538 41e8d62bfc973a50 fc8249175b3ea06d",

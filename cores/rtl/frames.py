@@ -16,12 +16,12 @@ Sum = TypeVar("Sum")
 
 RESET_CYCLES = 2
 MESSAGE_BLOCKS = 4
-"""Of a random message that is summed up."""
+"""Number of blocks of a random message."""
 
 
 @dataclass(frozen=True)
 class Frames:
-    """Cycles in which a core takes tasks, and gives their answers, each of shape (cycles,).
+    """Cycles of a core that takes tasks, or gives answers, each of shape (cycles,).
 
     After the reset, frames of `latency_cycles` follow each other.  In the first cycles of each, as
     many as there are tasks in flight, a task is taken, and an answer leaves except in the first.

@@ -45,7 +45,7 @@ class RoundCore:
     loads
         Whether a task is taken in a separate cycle before its first pass.  For one layer only.
     begins
-        The pass in which a task begins, an expression over the inputs that are taken with it.
+        The first pass of a task, an expression over the inputs that are taken with it.
     cleared
         Whether reset clears the fields too.  A first task that overwrites them does not need it,
         but if mapped logic takes the old value twice, a simulation of gates may not see that.
@@ -65,7 +65,7 @@ class RoundCore:
 
     @property
     def steps(self) -> int:
-        """Cycles from one task to the next, over the layers."""
+        """Return the cycles from one task to the next, over the layers."""
         return self.passes + self.loads
 
     def design(

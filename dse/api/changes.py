@@ -32,7 +32,7 @@ def flips(
     time: str | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Flips:
-    """Find for every assumption of a study the range within which the answer stays.
+    """Find for every assumption of a study the range with the same answer.
 
     >>> print(dse.flips("studies/des_100gbps.yaml", only=["rate"]))
 

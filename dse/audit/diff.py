@@ -42,7 +42,7 @@ SAME = 1e-9
 """Numbers closer than this, relative to each other, are equal."""
 
 MOST_ROWS = 15
-"""Most designs of one kind in the text, of which the JSON holds all."""
+"""Most designs of one kind in the text.  The JSON holds all."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class FrontOfStudy:
 
     @property
     def loss(self) -> NDArray[np.float64]:
-        """Losses as written, shape (n, m)."""
+        """Return the losses as written, shape (n, m)."""
         goals = self.prepared.problem.goals
         numbers = [[float(row[goal.name]) for goal in goals] for row in self.rows]
         sign = np.array([-1.0 if goal.maximise else 1.0 for goal in goals])
@@ -124,17 +124,17 @@ class ComparedFronts:
 
     @property
     def gained(self) -> tuple[Moved, ...]:
-        """Designs on the second front only."""
+        """Return the designs on the second front only."""
         return tuple(entry for entry in self.differences if entry.before is None)
 
     @property
     def lost(self) -> tuple[Moved, ...]:
-        """Designs on the first front only."""
+        """Return the designs on the first front only."""
         return tuple(entry for entry in self.differences if entry.after is None)
 
     @property
     def moved(self) -> tuple[Moved, ...]:
-        """Designs on both fronts with other numbers."""
+        """Return the designs on both fronts with other numbers."""
         return tuple(entry for entry in self.differences if entry.before and entry.after)
 
     def to_dict(self) -> dict[str, Any]:

@@ -113,11 +113,11 @@ class Explanation(Printable):
     row, rival, rival_objectives
         The row of the front, counted from 1, that it is, equals or is dominated by, the name of
         that design and its objectives.  None and empty otherwise.
-        terms
+    terms
         Its inputs, stages and quantities, each after its inputs.  Empty for a failed design.
-        constraints
+    constraints
         Every rule, and its violation: at most 0 if it is met.
-        notes
+    notes
         Assumptions of the study.
     """
 

@@ -38,7 +38,7 @@ class Check:
 
     @property
     def holds(self) -> bool:
-        """Return whether it does not refute the run."""
+        """Return whether it is compatible with the run."""
         return self.verdict != FAILS
 
 
@@ -75,7 +75,7 @@ class Verification(Printable):
     folder, ledger
         The run, and its account of the knowledge of its designs.
     checks
-        In the order in which they were made.
+        In the order of their execution.
     tried, feasible
         Designs compared with the front, and the number of feasible ones among them.
     found, finds

@@ -24,7 +24,7 @@ GROUPS = {
 """Commands, and the module of this package that has each: it is imported when one is wanted."""
 
 NAMES = tuple(name for names in GROUPS.values() for name in names)
-"""Names of commands, in the order in which they are listed."""
+"""Names of commands, in the order of the list."""
 
 INSIDE = {
     "fit": "Fit a core, platform, interface or host, also to this machine.",

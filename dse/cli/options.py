@@ -71,7 +71,7 @@ class Entry:
 
 
 COMMANDS: dict[str, Entry] = {}
-"""By the words that call it."""
+"""Commands by the words that call them."""
 
 
 def command(

@@ -37,7 +37,7 @@ FAILING = 4
 RUNS = Path("runs")
 
 EVERY_S = 2.0
-"""With --watch, from one time to the next."""
+"""Interval of updates with --watch."""
 
 CLEAR = "\x1b[H\x1b[2J"
 """Clears a terminal, and goes to its first line."""

@@ -34,7 +34,7 @@ FOR_EDITORS = "dse.schema.json"
 
 @cache
 def shipped_studies() -> Mapping[str, str]:
-    """Return the text of each study by its name, which is its file's name, sorted."""
+    """Return the text of each study by its file's name, sorted."""
     found = (entry for entry in files("dse.studies").iterdir() if entry.name.endswith(_SUFFIX))
     return {
         entry.name.removesuffix(_SUFFIX): entry.read_text(encoding="utf-8")

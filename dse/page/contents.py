@@ -259,7 +259,7 @@ def unit_steps(name: str) -> list[tuple[float, float, str]]:
 
 
 def binary_steps(name: str) -> list[tuple[float, str]]:
-    """Return the binary units of a quantity: factor and label.  Most quantities have none."""
+    """Return the binary units of a quantity: factor and label, usually an empty list."""
     found = [units.scale([1024.0**power], name) for power in (1, 2, 3, 4)]
     return [(factor, label) for factor, label in found if label[:2] in BINARY]
 

@@ -23,7 +23,7 @@ SCRIPTS = (
     *("save.js", "table.js", "details.js", "controls.js", "card.js", "tornado.js", "roofs.js"),
     *("growth.js", "main.js"),
 )
-"""Scripts in the order in which they are read, together one function."""
+"""Scripts in the order of reading, together one function."""
 
 MOVING = ("growth.js", "map.js", "live.js")
 """Scripts that update a page from the program behind it."""
@@ -36,7 +36,7 @@ INERT = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\
 
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 _PART = re.compile(r"<!-- (?P<name>\w+) -->\n(?P<text>.*?)<!-- end (?P=name) -->\n", re.DOTALL)
-"""Optional parts of the template, none inside another."""
+"""Optional parts of the template, never nested."""
 
 
 def page_html(

@@ -74,7 +74,7 @@ def objective_values(problem: Problem, loss: NDArray[np.float64]) -> dict[str, f
 
 
 def difference(new: Sequence[str], old: Sequence[str]) -> Sequence[str]:
-    """Return the parts of one design that another lacks, or all of them if it lacks none."""
+    """Return the parts of one design that another lacks, or all of them."""
     return [part for part in new if part not in old] or new
 
 

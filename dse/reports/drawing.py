@@ -59,7 +59,7 @@ HINTS = {"minimise": "\nâ† lower is better", "maximise": "\nhigher is better â†
 """End of the label of an axis."""
 
 HALO = [patheffects.withStroke(linewidth=2.5, foreground="white")]
-"""Keeps a label readable on top of lines."""
+"""Effect that keeps a label readable on top of lines."""
 
 
 POINTS_PER_INCH = 72
@@ -167,7 +167,7 @@ DISTANCES = (8.0, 22.0, 36.0, 50.0)
 
 
 def place_labels(axes: Axes, points: Values, names: dict[int, str]) -> None:
-    """Put each label at the first place at which it covers no mark, or omit it.
+    """Put each label at the first place without an overlap with marks, or omit it.
 
     All labels that fit close by are placed before any further off, which has a line that
     runs through no other marker.

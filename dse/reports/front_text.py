@@ -37,7 +37,7 @@ RULE = "the best in each objective, the recommended one, and those farthest from
 """Rule of `representative_rows`, in words."""
 
 MOST_CANDIDATES = 100_000
-"""Of more designs so many are examined, drawn at random: the work is theirs by those shown."""
+"""Most designs that are examined, drawn at random: the work is their number by the shown ones."""
 
 MOST_ROWS = 15
 WIDEST_HEADERS = (16, 12, 8)
@@ -46,7 +46,7 @@ WIDEST_HEADERS = (16, 12, 8)
 NARROWEST_DESIGN = 10
 
 LINES = 18
-"""Of a front with the recommended design, as far as `FEWEST` of its designs fit."""
+"""Most lines of a front with the recommended design, if `FEWEST` of its designs fit."""
 
 FEWEST = 3
 
@@ -103,7 +103,7 @@ def _pick(view: FrontView, chosen: Recommended) -> Iterator[str]:
 
 
 def _known(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return the mask of designs with a value: the host by itself has none of most choices."""
+    """Return the mask of designs with a value: the host by itself lacks most choices."""
     return ~np.isnan(values) if values.dtype.kind == "f" else np.ones(len(values), dtype=bool)
 
 
@@ -228,7 +228,7 @@ def _column(view: FrontView, name: str, rows: list[int], widest: int) -> Cells:
     values = view.front[name]
     if not _numeric(view, name):
         return _header(view, name, "", widest), [str(value) for value in values[rows]]
-    known = values[~np.isnan(values)]  # the host by itself has none of most axes
+    known = values[~np.isnan(values)]  # the host by itself lacks most axes
     sizes = np.abs(known[known != 0])
     if len(sizes) and sizes.max() > 1e4 * sizes.min():  # no unit suits all
         return _header(view, name, "", widest), [cell_text(value, name) for value in values[rows]]
@@ -350,7 +350,7 @@ def front_html(view: FrontView, facts: Mapping[str, Any], *, rows: int) -> str:
 
 
 def in_units(view: FrontView) -> dict[str, NDArray[Any]]:
-    """Return the columns of a front, each in one unit, which is in its header."""
+    """Return the columns of a front, each in one unit, given in its header."""
     found: dict[str, NDArray[Any]] = {"design": np.asarray(view.names, dtype=object)}
     for name in table_columns(view):
         values = view.front[name]

@@ -28,7 +28,7 @@ MOST_CHARACTERS = 40
 
 
 Ranges = Mapping[str, Sequence[float]]
-"""By quantity its lowest and highest value."""
+"""Lowest and highest value by quantity."""
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,9 @@ class FrontView:
         The column whose values were swept.
     names
         A short label per design on the front, for instance ``1 u8 + 2 u16``, or no names at all.
-        recommended
+    recommended
         The design that the study recommends.  None for a sweep, and for an empty front.
-        labels, codes
+    labels, codes
         Labels in place of code names, as in `names`, and the names without them.
     """
 
@@ -110,7 +110,7 @@ class FrontView:
 
     @property
     def size(self) -> int:
-        """Number of designs on the front."""
+        """Return the number of designs on the front."""
         return len(self.front.get(self.objectives[0][0], ()))
 
     def words(self, column: str) -> str:
@@ -140,7 +140,7 @@ class Scale:
         The range is positive and longer than two decades.
     ticks
         The categories, at positions 0, 1, ..., empty for numbers.
-        factor
+    factor
         Divisor of a value in SI.
     """
 
@@ -233,7 +233,7 @@ def thinned(cloud: Columns, most: int) -> Columns:
 
 
 def row_count(columns: Columns) -> int:
-    """Return the length of the columns, 0 if there are none."""
+    """Return the length of the columns, 0 without columns."""
     return len(next(iter(columns.values()), ()))
 
 
@@ -322,7 +322,7 @@ def choice_text(view: FrontView, choice: str, row: int) -> str:
 
 
 def cell_text(value: Any, column: str) -> str:
-    """Return a value of a column with its unit.  The host by itself has none of most axes."""
+    """Return a value of a column with its unit.  The host by itself lacks most axes."""
     if isinstance(value, str):
         return value
     return HOST if np.isnan(value) else units.show(float(value), column)

@@ -68,7 +68,7 @@ Panel = tuple[Axes, Scale, Scale]
 MOST_MARKED = 60
 """Largest number of swept values with marks.  The line and the shades have all."""
 MOST_CHOICES = 6
-"""Of a sweep over so many choices each has a panel."""
+"""Most choices of a sweep with one panel each."""
 
 HEADROOM = 0.16
 """Share of the height of a panel that is kept for the names of the shades."""
@@ -335,7 +335,7 @@ def _strip(figure: Figure, view: FrontView, cloud: Columns) -> list[Panel]:
 
 
 def _draw(axes: Axes, x: Scale, y: Scale, groups: Groups, marked: Recommended | None) -> None:
-    """Cloud, front, the recommended design and scales of one panel."""
+    """Draw cloud, front, the recommended design and scales of one panel."""
     count = sum(int(rows.sum()) for rows in groups.values())
     size, edge = next(look for most, *look in SIZES if count <= most)
     if len(x.cloud) and len(y.cloud):
@@ -361,7 +361,7 @@ def _draw(axes: Axes, x: Scale, y: Scale, groups: Groups, marked: Recommended | 
 
 
 def _dress(axes: Axes, which: str, scale: Scale) -> None:
-    """Range and ticks of one axis."""
+    """Set the range and ticks of one axis."""
     axis: Any = getattr(axes, f"{which}axis")
     if scale.ticks:
         axis.set_ticks(range(len(scale.ticks)), labels=scale.ticks)
@@ -381,7 +381,7 @@ def _title(figure: Figure, view: FrontView) -> None:
 
 
 def _cloud_words(panels: Iterable[Panel]) -> tuple[str, list[str]]:
-    """Name the grey points, and own up to those that the axes omit."""
+    """Return the words for the grey points, and notes on points that the axes omit."""
     drawn = [(x, y) for _, x, y in panels if len(x.cloud) and len(y.cloud)]
     if not drawn:
         return "", []

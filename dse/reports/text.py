@@ -20,10 +20,10 @@ ROUNDING = 5e-10
 """A share below this is rounding."""
 
 LARGE = 10.0
-"""From this factor on, a change is written as a multiple rather than in per cent."""
+"""Factor from which a change is written as a multiple rather than in per cent."""
 
 NEARLY_NOTHING = 5e-4
-"""Below this factor, per cent would read 100 % less: it is written as a part."""
+"""Factor below which a change is written as a part, since per cent would read 100 % less."""
 
 
 WIDTH = 100

@@ -219,7 +219,7 @@ class Outcomes:
             return regret, np.where(regret == 0, 0.0, regret / np.abs(best))
 
     def candidates(self, nominal: int) -> tuple[Candidate, ...]:
-        """Return every candidate, of which the first `nominal` rows are the nominal front."""
+        """Return every candidate, with the nominal front as the first `nominal` rows."""
         regrets = self._regrets()
         names = described(self.problem, self.rows)
         answers = np.bincount(self.answers[self.answers >= 0], minlength=len(self.rows))

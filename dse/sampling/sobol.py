@@ -138,7 +138,7 @@ def sensitivity_of(
     for name, column in values.items():
         found = dict.fromkeys(SALIB_NAMES.values(), np.zeros(size))
         if np.ptp(column) > 1e-12 * np.abs(column).max():
-            # SALib takes a seed of 0 for none, and its confidence is a resampling.
+            # SALib ignores a seed of 0, and its confidence is a resampling.
             found = analysis.analyze(given, column, calc_second_order=False, seed=seed + 1)
         fields = {field: found[figure] for field, figure in SALIB_NAMES.items()}
         effects[name] = _effects(moving, width, fields)

@@ -72,7 +72,7 @@ def _answer(
 def _flips(
     study: str, only: Only = None, overrides: Fields = None, time: str | None = None
 ) -> Reply:
-    """Find the range of each assumption in which the answer stays, limited to names in `only`."""
+    """Find the range of each assumption with the same answer, limited to names in `only`."""
     return _found(changes.flips(_opened(study, overrides), only=only or (), time=time), _proofs)
 
 

@@ -212,7 +212,7 @@ class Moving:
         return f"{today.line}, the answer of the study, would have {listed(changes)}."
 
     def flips(self, path: str) -> list[dict[str, Any]]:
-        """Return the values, in SI, at which the answer changes as one number moves, either way."""
+        """Return the breakpoints of the answer, in SI, as one number moves either way."""
         try:
             found = flips(self.study, only=[self.sliders[path].name], time=self._time)
             (entry,) = found.to_dict()["assumptions"]
@@ -238,7 +238,7 @@ class Slider:
     name
         Its name: the path, or the constraint.
     quantity
-        A name whose suffix is the unit of `value`, which is in SI.
+        A name with the unit of `value` as suffix, in SI.
     bound
         The bound that it is, of a constraint.
     first
@@ -393,7 +393,7 @@ class Session:
         return self.moving
 
     def flips(self, path: str) -> dict[str, Any]:
-        """Return the values at which the answer changes as one number moves, in SI."""
+        """Return the breakpoints of the answer in SI, as one number moves."""
         return {"flips": self._moves.flips(path)}
 
     def map(self, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -449,7 +449,7 @@ class Session:
         return {"state": found.state, "html": sections.html("", shown)} | pictures
 
     def stop(self) -> dict[str, Any]:
-        """End a run as Ctrl-C does."""
+        """End a run with the effect of Ctrl-C."""
         stop_run(self.source)
         return {}
 

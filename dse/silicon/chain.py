@@ -167,7 +167,7 @@ def _with_ties(netlist: Netlist, usable: UsableCells) -> Iterator[Instance]:
 
 
 IDLE_CYCLES = 32
-"""So many at least are counted with inputs held, and go before them."""
+"""Least number of cycles that are counted with inputs held, and of cycles before them."""
 
 
 @dataclass(kw_only=True)

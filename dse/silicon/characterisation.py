@@ -77,7 +77,7 @@ class Characterisation(Printable):
     name
         Of the generator, or of the top module.
     designs
-        In the order in which they were requested.
+        In the order of the request.
     remarks
         Lines above the table, for every reader of it.
     kept
@@ -346,7 +346,7 @@ def _generated(
 
 
 def _named_apart(designs: Sequence[Design]) -> Iterator[Design]:
-    """Yield designs.  Equal names are extended by the parameters in which the designs differ."""
+    """Yield designs.  Equal names are extended by the parameters that differ."""
     for design in designs:
         alike = [one.parameters for one in designs if one.name == design.name]
         differing = [

@@ -13,7 +13,7 @@ from dse.contract.generators import Value
 from dse.errors import Fault, StudyError, UnitError, refuse
 
 DIGITS = 3
-"""Of a clock period that is rounded up."""
+"""Digits of a clock period that is rounded up."""
 
 UNKEPT = "unkept"
 """Fact with the reason why a result could not be kept."""
@@ -101,7 +101,7 @@ def period_of(least_s: float, wanted_s: float) -> float:
 
 
 def positive_quantity(text: str, quantity: str, where: str) -> float:
-    """Return in SI the written value of a quantity, which is above 0.
+    """Return in SI the written, positive value of a quantity.
 
     Raises
     ------
@@ -156,7 +156,7 @@ SHARES = {"fastest": 1.0, "half": 0.5, "quarter": 0.25}
 """Written names of shares of a design's fastest clock."""
 
 _NEAR = 0.01
-"""Of area, energy and clock: no value before placement is more accurate."""
+"""Tolerance of area, energy and clock: no value before placement is more accurate."""
 
 _NO_ROW = "another target gives no more than 1 % less area or energy or a faster clock: no row"
 

@@ -47,7 +47,7 @@ class KeptResults:
     most_byte: float = 64e6
 
     def read(self, key: str) -> dict[str, Any] | None:
-        """Return the result kept under a key, or None if there is none or it cannot be read."""
+        """Return the result kept under a key, or None if it is missing or cannot be read."""
         path = self._path(key)
         try:
             found = json.loads(read_regular(path, LARGEST_BYTE))

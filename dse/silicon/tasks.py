@@ -60,7 +60,7 @@ class DesignTask:
 
     @cached_property
     def vectors_sha256(self) -> str:
-        """Hash of stimulus and answers."""
+        """Return the hash of stimulus and answers."""
         if isinstance(self.vectors, WrittenVectors):
             return sha256(self.vectors.table.text.encode())
         digest = hashlib.sha256(str(self.vectors.warm_up).encode())

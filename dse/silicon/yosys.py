@@ -113,7 +113,7 @@ def run_yosys(yosys: Yosys, script: Sequence[str], files: Mapping[str, str]) -> 
     Returns
     -------
     Output
-        Also if it ended with an error, which is in its log.
+        Also after an error, with the error in its log.
 
     Raises
     ------

@@ -41,7 +41,7 @@ def arrivals(*, cv2: float, rate_hz: float, count: int, seed: int) -> Column:
 def kinds(*, shares: Sequence[float], count: int, seed: int) -> NDArray[np.intp]:
     """Return the index of each offload's size among all sizes, drawn by their shares.
 
-    It draws separately from the arrivals, which are the same for all sizes.
+    It draws separately from the arrivals, common to all sizes.
     """
     chances = np.asarray(shares) / math.fsum(shares)
     return np.random.default_rng((seed, 1)).choice(len(chances), count, p=chances)

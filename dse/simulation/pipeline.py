@@ -23,7 +23,7 @@ class Station:
     name
         Its name in words.
     busy_s
-        Time for which it is busy with an offload that arrives all at once.
+        Busy time with an offload that arrives all at once.
     fill_s
         From the first bit in to the first bit out.
     whole
@@ -33,7 +33,7 @@ class Station:
     last_round_s
         From its first round to the last, if that is less than it is busy.
     again_s
-        Time for which it stays busy with an offload that has left.
+        Busy time with an offload after its departure.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Pipeline:
     latency_s
         Delay that keeps nothing busy.
     stations
-        In the order in which they are passed.
+        In the order of passage.
     bits
         Payload of an offload.
     """
@@ -76,7 +76,7 @@ class Pipeline:
 
     @cached_property
     def alone_s(self) -> float:
-        """Time of one offload that meets no other."""
+        """Return the time of one offload that meets no other."""
         first = last = self.overhead_s + self.latency_s
         for station in self.stations:
             start = last if station.whole else first
@@ -85,7 +85,7 @@ class Pipeline:
 
     @property
     def busy_s(self) -> Mapping[str, float]:
-        """Return the time for which each part is busy with one offload, over its servers."""
+        """Return the busy time of each part with one offload, over its servers."""
         places = min(self.slots, self.cores) if self.sync else self.slots
         found = {station.name: station.busy_s + station.again_s for station in self.stations}
         found["offload slots"] = self.alone_s / places
@@ -147,7 +147,7 @@ class Traffic:
 
     @cached_property
     def bits(self) -> float:
-        """Mean payload of an offload."""
+        """Return the mean payload of an offload."""
         return self._mean([one.bits for one in self.pipelines])
 
     @property
@@ -166,18 +166,18 @@ class Traffic:
 
     @cached_property
     def busy_s(self) -> Mapping[str, float]:
-        """Return the mean time for which each part is busy with an offload, over its servers."""
+        """Return the mean busy time of each part with an offload, over its servers."""
         each = [one.busy_s for one in self.pipelines]
         return {name: self._mean([busy[name] for busy in each]) for name in each[0]}
 
     @property
     def most_hz(self) -> float:
-        """Return the offloads per second at which the busiest part would always be busy."""
+        """Return the offloads per second that keep the busiest part busy all the time."""
         return 1.0 / max(self.busy_s.values())
 
     @property
     def rate_hz(self) -> float:
-        """Offloads that arrive each second."""
+        """Return the number of offloads that arrive each second."""
         return min(self.demand_bit_per_s / self.bits, self.most_hz)
 
     def _mean(self, values: Sequence[float]) -> float:

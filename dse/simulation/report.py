@@ -549,7 +549,7 @@ OFFLOADS = 50_000
 """Offloads that are simulated for an answer."""
 
 SURE = 2.0
-"""Standard errors of the simulation beyond which a difference counts."""
+"""Standard errors of the simulation in a significant difference."""
 
 SEEN = 0.01
 """Relative difference below which an answer is silent."""

@@ -78,7 +78,7 @@ _EXPONENT = (0.3, 2.0)
 _NUMBER = (0.1, 100.0)
 _SHARE, _PART = (0.01, 1.2), (0.01, 1.0)
 _STEADY = 0.5
-"""Squared coefficient of variation below which a drawn one counts as 0: nothing varies."""
+"""Least squared coefficient of variation of a draw.  A lower one counts as 0."""
 
 _STAGES = (1, 2, 3)
 _MIX = Parted(1.0, ((64.0, 7 / 12), (576.0, 4 / 12), (1500.0, 1 / 12)))

@@ -301,12 +301,12 @@ class LogCA:
 
     @property
     def fixed(self) -> float:
-        """Time of an offload per call, without the accelerator's."""
+        """Return the time of an offload per call, without the accelerator's."""
         return self.overhead + (0.0 if self.latency_per_byte else self.latency)
 
     @property
     def per_byte(self) -> float:
-        """Time of an offload per byte, without the accelerator's."""
+        """Return the time of an offload per byte, without the accelerator's."""
         return self.latency if self.latency_per_byte else 0.0
 
     def host_time(self, g: ArrayLike) -> Column:
@@ -344,7 +344,7 @@ class LogCA:
         return found[~np.isnan(found)]
 
     def break_even(self, *, largest: float = LARGEST_BYTE) -> Column:
-        """Return g_1: the least granularity from which the host is not faster, else NaN.
+        """Return g_1: the least granularity without an advantage of the host, else NaN.
 
         Exact for latency per call (eq 5) and per byte alike.  0 if a host offset lets every
         small offload pay.

@@ -19,10 +19,10 @@ PARAMETERS = {"latency": "L", "overhead": "o", "index": "C", "acceleration": "A"
 """The parameters that can be improved, and their letters in the paper."""
 
 IMPROVEMENT = 10.0
-"""By how much a parameter is improved: a time shortened, or C or A increased (3.2)."""
+"""Factor by which a parameter is improved: a time shortened, or C or A increased (3.2)."""
 
 THRESHOLD = 0.2
-"""By which share the speedup has to grow for that to pay."""
+"""Share by which the speedup has to grow for that to pay."""
 
 Intervals = tuple[tuple[float, float], ...]
 

@@ -64,12 +64,12 @@ class Measurements:
 
 
 _CAP_STARTS = (0.75, 1.0)
-"""Quantiles of observed active power from which the cap is sought, keeping the closer fit.
+"""Quantiles of observed active power as starting caps, keeping the closer fit.
 The model has corners, and a single search may stop at one of them."""
 _POSITIVE = ("time_per_op", "time_per_byte", "power_cap")
 _PARAMETERS = tuple(item.name for item in fields(EnergyRoofline))
 _FIRST = 1e-3
-"""The least share from which a search starts, because it would stay at zero."""
+"""The least share at the start of a search, because it would stay at zero."""
 TINY = 1e-9
 """A share of a time that bounds no run."""
 
@@ -86,12 +86,12 @@ class Solution:
 
     @property
     def squares(self) -> float:
-        """Sum of the squares of the residuals."""
+        """Return the sum of the squares of the residuals."""
         return float(np.sum(self.residuals**2))
 
     @property
     def freedom(self) -> int:
-        """Degrees of freedom, time and energy of a run counted as two."""
+        """Return the degrees of freedom, with time and energy of a run counted as two."""
         return len(self.residuals) - len(self.sought)
 
 
@@ -231,7 +231,7 @@ def _slopes(model: EnergyRoofline, runs: Measurements) -> dict[str, Column]:
 
 _LIMITS = ("power_cap", "time_per_op", "time_per_byte")
 _ENERGIES = ("constant_power", "energy_per_op", "energy_per_byte", "power_cap")
-"""Of those that make up for each other, the first is taken as zero."""
+"""Parameters that may compensate for each other, with the first taken as zero."""
 
 _WORK = {"time_per_op": "energy_per_op", "time_per_byte": "energy_per_byte"}
 """The energy that goes with a time."""
@@ -262,8 +262,8 @@ class RooflineFit:
     unidentified
         Parameters that these runs do not identify, each with the parameters that compensate for a
         change of it: the cap for a limit that it hides, an empty tuple for a limit that binds no
-        run.  Their values are from a model with an equally good fit: the time in which the cap is
-        drawn, the fastest seen, no cap, and no energy of the first of a sum.
+        run.  Their values are from a model with an equally good fit: the time in which a run draws
+        the cap drawn, the fastest seen, no cap, and no energy of the first of a sum.
     cap_p
         Probability of the runs without a cap.
     """

@@ -167,7 +167,7 @@ class EnergyRoofline:
 
     @property
     def time_balance(self) -> Column:
-        """Intensity at which operations and traffic take equal time (B_tau)."""
+        """Return the intensity at which operations and traffic take equal time (B_tau)."""
         return np.divide(self.time_per_byte, self.time_per_op)
 
     @property
@@ -200,12 +200,12 @@ class EnergyRoofline:
 
     @property
     def op_power(self) -> Column:
-        """Active watts of operations at full rate (pi_flop)."""
+        """Return the active watts of operations at full rate (pi_flop)."""
         return np.divide(self.energy_per_op, self.time_per_op)
 
     @property
     def memory_power(self) -> Column:
-        """Active watts of memory at full rate (pi_mem)."""
+        """Return the active watts of memory at full rate (pi_mem)."""
         return np.divide(self.energy_per_byte, self.time_per_byte)
 
     @property

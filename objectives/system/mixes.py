@@ -18,10 +18,10 @@ from dse.objectives.system.fleet import CARRIERS, Stages, least
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 
 LEAST_LOAD = 1e-6
-"""Load below which the decay rate stays constant: no offload waits."""
+"""Load with the least decay rate: below it no offload waits."""
 
 LEAST_WAIT = 1e-12
-"""In services: less is rounding of the time that it adds to, and counts as no wait."""
+"""Least wait in services.  Less is rounding of the time that it adds to, and counts as no wait."""
 
 Services = tuple[tuple[Column | float, Column | float], ...]
 """Services of mean 1, each with its share of all."""
@@ -48,8 +48,8 @@ def station_wait_s(
 
     ``W = rho^(sqrt(2 (k' + 1)) - 1) / (k (1 - rho)) S (c_a2 + c_s2) / 2 J`` with ``k' = max(1, k /
     max(1, (1 + c_a2) / 2))`` and J of `_kraemer_langenbach_belz`.  It is 0 without variation, and
-    below `LEAST_WAIT`.  For one server and Poisson arrivals that is Pollaczek-Khinchine's, which is
-    exact.  J takes `shape_cv2` in place of a c_s2 that falls when the service rises.
+    below `LEAST_WAIT`.  For one server and Poisson arrivals that is Pollaczek-Khinchine's
+    exact one.  J takes `shape_cv2` in place of a c_s2 that falls when the service rises.
 
     The exponent is Sakasegawa's.  Counting fewer servers for arrivals in bursts is ours:
     without it waits for 16 servers at a load of 0.8 and c_a2 = 4 are 46 % too low, with it 16 %.
@@ -108,7 +108,7 @@ def decay_per_gap(*, load: Column, arrival_cv2: Column, sizes: Services = ALIKE)
     rho = np.where(inside, np.maximum(load, LEAST_LOAD), 0.5)
     smooth = np.where(inside, np.minimum(gaps, 1.0), 1.0)
     bursts = np.maximum(gaps, 1.0)
-    # of the short gaps and of the long ones, which are 1 - share of all
+    # of the short gaps and of the long ones, with the share 1 - share
     share = (1.0 + np.sqrt((bursts - 1.0) / (bursts + 1.0))) / 2.0
     rest = 1.0 / (2.0 * share * (bursts + 1.0))
     y = _above(rho, bursts, smooth, sizes)
@@ -267,7 +267,7 @@ def host_spread_s(
     """Standard deviation of the time on a host core, as sizes vary.
 
     ``c beta C g ** beta``, in s, with the coefficient of variation c of sizes, for the tangent
-    at the mean size, which is T0 if beta is 1.
+    at the mean size, or T0 if beta is 1.
     """
     grown = np.asarray(workload_granularity_byte) ** kernel_exponent
     return np.sqrt(workload_size_cv2) * kernel_exponent * kernel_index_s_per_byte * grown

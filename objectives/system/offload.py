@@ -103,7 +103,7 @@ def break_even_byte(
     power_limit_bit_per_s: Column | float = np.inf,
     interface_acceleration: Column | float = np.inf,
 ) -> Column:
-    """Granularity from which an offload is no slower than the host, g_1, which may not exist.
+    """Least granularity of an offload no slower than the host, g_1, which may not exist.
 
     ``T0(g_1) = T1(g_1)``, in B.  The accelerators stay clocked as they are, and a link of PCI
     Express keeps its rate at the design's granularity: small offloads get less of it.

@@ -1,7 +1,7 @@
 """The time of an offload in the pipelines, and the rate of k offloads in flight.
 
 In the equations, g is the granularity in bytes, k the offloads in flight, R the throughput, T_oh
-the time outside the pipelines, r the payload rate at which they stream, p the time per byte to
+the time outside the pipelines, r their payload rate, p the time per byte to
 pass link and memory, F the payload that fills pipelines which share one rate, t the time to fill
 pipelines that each run at their own clock, n the streams of dependent tasks that share the
 pipelines, q and Q the rounds of the latter and of the former (`rounds`), S the streamed payload:
@@ -10,7 +10,7 @@ pipelines, q and Q the rounds of the latter and of the former (`rounds`), S the 
 
 The first bound is exact for one stage of one design: its last round starts when the rounds before
 are over and the rest of the payload is there.  A chain is bounded by the sum over its stages and by
-all payload at the slowest rate, of which the lesser is taken.  The last term is for a chained
+all payload at the slowest rate, and the lesser is taken.  The last term is for a chained
 mode: an offload is of one stream then, whose tasks follow each other, so the payload of every
 stream that shares the pipelines passes by as well.
 """
@@ -240,7 +240,7 @@ def own_latency_s(*, stage_latency_s: Rising[Stages], stage_common: Falling[Stag
 
 @objective(source="pipelines at their own clocks")
 def own_fill_s(*, own_latency_s: Rising[Column], throttled_s: Rising[Column]) -> Column:
-    """Time to fill the pipelines which each run at their own clock.
+    """Time to fill the pipelines with separate clocks.
 
     ``t = sum_j latency_j max(1, c_j / power limit)`` of the stages at their own clocks, in s.
     """
@@ -395,5 +395,5 @@ def offload_stream_bit_per_s(
 
 
 def _least_rate(bit: Column, time_s: Column) -> Column:
-    """Return the least rate at which a payload passes in a time, infinite for no time."""
+    """Return the least rate for a payload to pass in a time, infinite for no time."""
     return np.where(time_s > 0, bit / time_s, np.where((time_s < 0) | (bit > 0), np.inf, 0.0))

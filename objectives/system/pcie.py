@@ -9,7 +9,7 @@ of 4 B) and one read of a 4 B head pointer by the host (the simple device of Neu
 On the link a write of s bytes is ceil(s / P) packets of 24 B and their payload.  A read is
 ceil(s / Q) requests of 24 B in one direction, and ceil(s / C) completions of 20 B and their payload
 in the other, with the maximum payload P, the maximum read request Q, and C the least of P, Q and
-the size at which a host cuts completions.  24 B are 8 B of the link, 4 B and 12 B of header with
+the host's limit of the size of completions.  24 B are 8 B of the link, 4 B and 12 B of header with
 64-bit addresses.  A completion's header is 4 B shorter.  Offloads are aligned.
 
 References

@@ -17,7 +17,7 @@ from dse.objectives.system.fleet import Stages, total
 from dse.objectives.system.sources import BATTLE_HEMPSTEAD, ENERGY_ROOFLINE
 
 ACCESSES = 4.0
-"""Of buffers for a bit of payload: it and its result are each written once and read once."""
+"""Accesses of buffers per bit of payload, for writing and reading it and its result."""
 
 
 @objective(source=BATTLE_HEMPSTEAD, report=True)

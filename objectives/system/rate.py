@@ -236,7 +236,7 @@ def dependence_limit_bit_per_s(
 def stream_limit_bit_per_s(
     *, capacity_bit_per_s: Rising[Column], power_limit_bit_per_s: Rising[Column | float] = np.inf
 ) -> Column:
-    """Highest payload rate at which the chain may stream.
+    """Highest payload rate of the chain.
 
     ``r_max = min(c, power limit)``, in bit/s.
 

@@ -30,10 +30,10 @@ from dse.objectives.system.mixes import percentile_wait_s, standardised, station
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 
 CROWDED = 0.95
-"""Load above which an answer warns: Poisson arrivals wait ten times the service, or more."""
+"""Load that makes an answer warn: Poisson arrivals wait ten times the service, or more."""
 
 STORED_LOAD = 0.3
-"""Load of a link that stores offloads of several sizes, above which an answer warns."""
+"""Load that makes an answer warn of a link that stores offloads of several sizes."""
 
 _SOURCE = "load of a station: arrivals times service over servers"
 
@@ -71,7 +71,7 @@ def slots(
 def fleet_load(
     *, throughput_bit_per_s: Rising[Column], stream_rate_bit_per_s: Falling[Column]
 ) -> Column:
-    """Share of time for which the fleet is busy, at the clock at which it runs.
+    """Share of time of the busy fleet, at its clock.
 
     ``R / r``, a share.
     """

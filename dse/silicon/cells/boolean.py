@@ -17,9 +17,9 @@ from dse.errors import ExpressionError, nearest, shortened
 _TOKEN = re.compile(r"\s*(?:([A-Za-z_][\w\[\].]*|[01])|([!'&*|+^()])|(\S))")
 _NAME = re.compile(r"[A-Za-z_][\w\[\].]*")
 MOST_PINS = 16
-"""So many pins at most: the table has 2**n entries."""
+"""Most pins of a function, whose table has 2**n entries."""
 MOST_DEEP = 100
-"""Brackets and ``!`` within each other."""
+"""Most nested brackets and ``!``."""
 
 _JOINING = ((("+", "|"), np.logical_or), (("*", "&"), np.logical_and), (("^",), np.logical_xor))
 """Signs between two values, those that bind tightest last."""

@@ -37,7 +37,7 @@ from dse.silicon.cells.library import (
 )
 
 MOST_BYTE = 500_000_000
-"""Of a packed file, unpacked."""
+"""Largest size of a packed file, unpacked."""
 
 
 def read_liberty(*paths: str | Path) -> CellLibrary:
@@ -200,7 +200,7 @@ class CellReader:
         self.ground_energy = 0
 
     def cell(self, group: LibertyGroup) -> Cell | None:
-        """Return a cell, or None if it has banks of bits or buses, which are not read."""
+        """Return a cell, or None for unsupported banks of bits or buses."""
         name = next(iter(group.words()), "")
         if next(group.all(*_WIDE), None) is not None:
             self.omitted.append(name)
@@ -445,7 +445,7 @@ class LibertyUnits:
 
     @property
     def joule(self) -> float:
-        """Internal power is energy per transition: capacitance times voltage squared."""
+        """Return the unit of energies per transition: capacitance times voltage squared."""
         return self.farad * self.volt**2
 
 

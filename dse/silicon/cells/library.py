@@ -102,7 +102,7 @@ STABLE_TABLES = ("rise_constraint", "fall_constraint")
 
 @dataclass(frozen=True)
 class Arc:
-    """Delays from an input to an output, or times for which an input must be stable around another.
+    """Delays from an input to an output, or times of required stability of an input around another.
 
     Attributes
     ----------

@@ -27,20 +27,20 @@ LEAVE_OUT = r"(?i)dly|delay|^hb\dx|lpflow|probe|sparecell|gclk|clkgate|dlclk"
 """Names of cells that hold signals back, isolate rails, or gate clocks."""
 
 TIED = "__tied"
-"""Ends the name of a flip-flop of which some inputs never change."""
+"""Suffix of the name of a flip-flop with some inputs that never change."""
 
 _UNTIMED = "no whole"
 """Start of the reason that an arc is missing."""
 
 _OF_A_REASON = 3
-"""So many cells are named that are not used for one reason."""
+"""Number of cells that are named for one reason of omission."""
 
 _NEEDED = {
     "buffer": ("01",),
     "inverter": ("10",),
     "gate of two inputs": ("0001", "0111", "1000", "1110"),
 }
-"""Gates that abc cannot map without, and their functions, one of which is enough."""
+"""Gates that abc cannot map without, and sufficient functions for each."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ def unused(omitted: Mapping[str, str]) -> str:
 def _clocked(cell: Cell, state: FlipFlop) -> tuple[str, str, Mapping[str, bool]]:
     """Return clock and input of a flip-flop, and values of set and reset for taking its input.
 
-    Names are empty if there are none, or if an output does not show the state.
+    Without any, or if an output does not show the state, names are empty.
     """
     forcing = [text for text in (state.clear, state.preset) if text]
     pins = names_in(" ".join(forcing))[::-1]

@@ -32,7 +32,7 @@ module floating (A, Y);
     if (!_TECHMAP_CONSTMSK_A_[at] || _TECHMAP_CONSTVAL_A_[at] !== 1'bx) assign Y[at] = A[at];
 endmodule
 """
-"""Removes slang's drivers of undriven wires, which are buffers of an unknown value."""
+"""Verilog that removes slang's drivers of undriven wires, buffers of an unknown value."""
 _COMPLETE = re.compile(r"\(\*[^)]*\bfull_case\b|synopsys[^\n]*full_case")
 """Marks of a complete case, which slang ignores: it would infer latches."""
 _REMEDIES = (
@@ -66,7 +66,7 @@ _SELECTIONS = (
 
 @dataclass(frozen=True)
 class Reading:
-    """Ways to read a description, of which the first that succeeds counts (`run_description`).
+    """Ways to read a description, tried until one succeeds (`run_description`).
 
     Attributes
     ----------
@@ -352,7 +352,7 @@ def _driven_twice(checked: str) -> dict[str, list[str]]:
 def _dumping_drivers(script: Sequence[str], checked: str) -> list[str]:
     """Return a script as far as it checks, but with a file ``place`` of the cells that drive."""
     names = [name for drivers in _driven_twice(checked).values() for name in drivers]
-    # selections are patterns, in which a backslash or a bracket is not literal
+    # selections are patterns, and backslashes and brackets are not literal there
     cells = " ".join("c:" + re.sub(r"[\\\[\]]", "?", one) for one in names if " " not in one)
     return [*script[: script.index(_CHECK)], f"tee -q -o place dump {cells}"] if cells else []
 

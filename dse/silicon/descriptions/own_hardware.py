@@ -35,7 +35,7 @@ class Verilog:
     Attributes
     ----------
     sources
-        Verilog or SystemVerilog, and how it is read.
+        Verilog or SystemVerilog, with options for reading.
     top, clock_port
         The outermost module, and its clock input.
     check

@@ -34,7 +34,7 @@ class Sources:
     Attributes
     ----------
     files
-        Verilog and SystemVerilog, in the order in which they are read.
+        Verilog and SystemVerilog, in the order of reading.
     include
         Folders that are searched for included files, after the file's folder.
     define
@@ -66,7 +66,7 @@ class Sources:
         return not any(map(_UNNAMED.search, self.texts.values()))
 
     def data(self) -> dict[str, str]:
-        """Return files that are no Verilog under the names by which the sources call them."""
+        """Return files that are no Verilog under their names in the sources."""
         found = {}
         for path, text in self.texts.items():
             for match in _TAKEN.finditer(text):
@@ -78,7 +78,7 @@ class Sources:
 
 
 NO_SOURCES = Sources()
-"""Of a design whose text is at hand."""
+"""Sources of a design whose text is at hand."""
 
 
 def sources_of(
@@ -96,7 +96,7 @@ def sources_of(
     Raises
     ------
     StudyError
-        A list that does not exist or contains itself, an option that is none of these, a macro
+        A list that does not exist or contains itself, another option, a macro
         that is no name, all at once.
     """
     faults: list[Fault] = []

@@ -23,7 +23,7 @@ ENABLES = "enables.v"
 """File of `enables`, as the commands of `gating` read it."""
 
 _FLIP_FLOPS = 16
-"""So many behind the smallest clock gate make it as slow as one may be."""
+"""Number of flip-flops behind the smallest clock gate that defines the slowest allowed one."""
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ def takers_of(netlist: Netlist, library: CellLibrary) -> dict[int, list[Taker]]:
 
 
 _Tree = tuple[str, str, int]
-"""A way to drive a load: a flip-flop, a buffer, and the number of parallel buffers, 0 for none."""
+"""A way to drive a load: a flip-flop, a buffer, and the number of parallel buffers."""
 
 
 def _best_tree(

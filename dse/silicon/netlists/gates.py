@@ -219,11 +219,11 @@ def _read(
 
 
 MOST_CYCLES = 64
-"""So many cycles at most are simulated together."""
+"""Most cycles that are simulated together."""
 
 
 MOST_PASSES = 20
-"""So many times within one cycle may clears and presets follow from each other."""
+"""Most successive clears and presets within one cycle."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -72,7 +72,7 @@ class Netlist:
     source: str = ""
 
     def named(self, net: int) -> str:
-        """Return a net's name, or its number if it has none."""
+        """Return a net's name, or else its number."""
         return self.net_names.get(net, f"net {net}")
 
 
@@ -209,7 +209,7 @@ def check_netlist(netlist: Netlist, library: CellLibrary) -> None:
     Raises
     ------
     StudyError
-        A cell is not in the library, is a latch or lacks a pin, or a net has two drivers or none.
+        A cell is not in the library, is a latch or lacks a pin, or a net does not have one driver.
         All errors are reported at once.
     """
     refuse(_cell_faults(netlist, library))

@@ -64,7 +64,7 @@ def average_power(
     pins are weighted by how often each changes.  Conditions ``when`` are weighted by their
     probability.  Pins are taken for independent, each 1 for the share `high` of the time, and the
     state of a flip-flop that no pin shows, half of the time.  For an output the given conditions
-    are taken for complete.  For an input, no energy counts when none of them holds, and a table
+    are taken for complete.  For an input, no energy counts if all of them are false, and a table
     without a condition covers the rest.
     """
     clock_net = clocks_of(netlist, library, clock).net

@@ -264,13 +264,13 @@ MOST_TRANSITIONS = 1000
 """Most transitions of a gate in one cycle.  Later ones are omitted."""
 
 BLOCK = 4_000_000
-"""So many transitions of cycles that are simulated together are aimed at."""
+"""Intended number of transitions of cycles that are simulated together."""
 
 MOST_LATE = 0.05
-"""So much longer than in the timing may a path be in the simulation."""
+"""Largest relative excess of a path in the simulation over the timing."""
 
 FEW = 5
-"""So many flip-flops are named in a note."""
+"""Number of flip-flops that are named in a note."""
 
 MOST_WORK = 500_000_000
 """Once so many transitions of gates' inputs are done, no further cycle is counted."""
@@ -289,7 +289,7 @@ class Switched:
     settled
         Transitions from one cycle's settled value to the next, shape (net_count,).
     high
-        Share of the time at which a net is 1, shape (net_count,).
+        Share of time of each net at 1, shape (net_count,).
     """
 
     cycles: int
@@ -327,7 +327,7 @@ def simulate_gates(
 ) -> Activity:
     """Simulate a netlist with the delays of its timing.
 
-    Inputs change right after the clock edge at which a cycle begins, flip-flops' outputs after
+    Inputs change right after the clock edge that begins a cycle, flip-flops' outputs after
     their delay from the clock, gates by the rule of `transitions`.  The
     first cycles, the warm-up, begin with every flip-flop unknown.  Unknown values are propagated
     with three values, which may call a known value unknown, never the reverse.  States
@@ -342,7 +342,7 @@ def simulate_gates(
     warm_up
         Cycles that are not counted, at least 1.
     period_s
-        Clock period, no shorter than the least of the timing, which it is by default.  A path
+        Clock period, by default the least of the timing, and never shorter.  A path
         ends later here only because a delay is the worst of both edges of its input.  A note
         reports it.
     idle

@@ -29,7 +29,7 @@ _KINDS = {
 }
 _ASYNCHRONOUS = ("clear", "preset")
 MOST_NAMED = 8
-"""So many instances of a loop are named."""
+"""Number of instances of a loop that are named."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +190,7 @@ def _levels(
     """Return the level of each instance: one more than the highest that it needs.
 
     Flip-flops and instances driven only by ports have level 0, and an arc `inside`, from an output
-    of the same instance, raises none.  Instances of one level do not wait for
+    of the same instance, does not raise the level.  Instances of one level do not wait for
     each other, so that all of them are computed at once.
     """
     count = len(netlist.instances)
@@ -257,7 +257,7 @@ class Timing:
     loads_f
         Load (F) of each net, of the pins on it, shape (net_count,).
     begins, ends
-        Net at which the longest path begins, and instance or output at which it ends.
+        First net of the longest path, and its last instance or output.
     notes
         Assumptions and clipped values.
     """

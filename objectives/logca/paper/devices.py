@@ -55,7 +55,7 @@ rows = MappingProxyType(
 functions = ClaimFunctions()
 
 SAMPLES = 2.0 ** np.arange(4, 26)
-"""16 B to 32 MB, the range in which the kernels were measured."""
+"""16 B to 32 MB, the range of the measurements."""
 
 _DEVICES = tuple(dict.fromkeys(device for device, _ in rows))
 _PER_OFFLOAD = "_per_offload"
@@ -170,7 +170,7 @@ def what_bounds(printed: PrintedNumbers, device: str, benchmark: str) -> str:
 
 @functions
 def compute_bound_on(printed: PrintedNumbers, benchmark: str, *devices: str) -> str:
-    """Return the devices, of some, on which a kernel is compute-bound."""
+    """Return the devices, of some, with a compute-bound kernel."""
     return on_all({name: what_bounds(printed, name, benchmark)[0] == "c" for name in devices})
 
 

@@ -16,9 +16,9 @@ from dse.objectives.logca.regions import PARAMETERS, cutoffs, labels
 functions = ClaimFunctions()
 
 SPARC = ("ultrasparc_t2", "sparc_t3", "sparc_t4_engine", "sparc_t4_instruction")
-"""From the loosest coupling to the tightest."""
+"""Devices from the loosest coupling to the tightest."""
 _ENDS = {"first": 0, "last": 1}
-"""Of the granularities at which a parameter pays."""
+"""Ends of the granularities at which a parameter pays."""
 
 
 def _labels(printed: PrintedNumbers, device: str, benchmark: str) -> tuple[str, ...]:
@@ -35,7 +35,7 @@ def region(printed: PrintedNumbers, device: str, benchmark: str, letters: str) -
     """Return the range of a region."""
     found = zip(SAMPLES, _labels(printed, device, benchmark), strict=True)
     inside = [int(g) for g, label in found if label == letters]
-    # A region ends at the sample at which the next one starts, or at the last sample.
+    # A region ends at the first sample of the next one, or at the last sample.
     end = min(2 * inside[-1], int(SAMPLES[-1])) if inside else 0
     return f"{inside[0]} to {end} B" if inside else DOES_NOT_EXIST
 
@@ -77,7 +77,7 @@ def pays_most_widely(printed: PrintedNumbers, device: str, benchmark: str, lette
 def cutoff(
     printed: PrintedNumbers, parameter: str, device: str, benchmark: str, end: str
 ) -> float | str:
-    """Return the ``first`` or the ``last`` granularity at which a parameter is a bottleneck."""
+    """Return the ``first`` or the ``last`` granularity with a parameter as bottleneck."""
     intervals, at = cutoffs(device_with(printed, device, benchmark))[parameter], _ENDS[end]
     # An end that no granularity reaches counts as the next sample beyond the plotted range.
     beyond = (float(SAMPLES[0] / 2), float(SAMPLES[-1] * 2))

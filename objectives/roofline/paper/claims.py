@@ -150,7 +150,7 @@ def _energies(printed: PrintedNumbers, column: str) -> dict[str, float]:
 
 @functions
 def level_costs(printed: PrintedNumbers, above: str, below: str, factor: float) -> str:
-    """Return the platforms on which one energy is at least a multiple of another.
+    """Return the platforms with one energy at least a multiple of another.
 
     Random accesses are printed in nJ, all others in pJ.
     """
