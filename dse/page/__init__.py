@@ -1,4 +1,4 @@
 """Finished runs as one web page, which needs no network.
 
-May import `dse.runs`, `dse.reports`, `dse.study` and lower floors.
+May import `dse.runs`, `dse.reports`, `dse.study` and lower layers.
 """

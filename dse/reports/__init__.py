@@ -1,4 +1,4 @@
 """Fronts and answers as text and pictures.
 
-May import `dse.search` and lower floors.
+May import `dse.search` and lower layers.
 """

@@ -262,8 +262,8 @@ class RooflineFit:
     unidentified
         Parameters that these runs do not identify, each with the parameters that compensate for a
         change of it: the cap for a limit that it hides, an empty tuple for a limit that binds no
-        run.  Their values are from a model with an equally good fit: the time in which a run draws
-        the cap drawn, the fastest seen, no cap, and no energy of the first of a sum.
+        run.  Their values are from a model with an equally good fit: the time for drawing
+        the cap, the fastest seen, no cap, and no energy of the first of a sum.
     cap_p
         Probability of the runs without a cap.
     """

@@ -18,7 +18,7 @@ from dse.objectives.system.fleet import CARRIERS, Stages, least
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 
 LEAST_LOAD = 1e-6
-"""Load with the least decay rate: below it no offload waits."""
+"""Least load of the decay rate, which is constant below it: no offload waits."""
 
 LEAST_WAIT = 1e-12
 """Least wait in services.  Less is rounding of the time that it adds to, and counts as no wait."""
@@ -49,7 +49,7 @@ def station_wait_s(
     ``W = rho^(sqrt(2 (k' + 1)) - 1) / (k (1 - rho)) S (c_a2 + c_s2) / 2 J`` with ``k' = max(1, k /
     max(1, (1 + c_a2) / 2))`` and J of `_kraemer_langenbach_belz`.  It is 0 without variation, and
     below `LEAST_WAIT`.  For one server and Poisson arrivals that is Pollaczek-Khinchine's
-    exact one.  J takes `shape_cv2` in place of a c_s2 that falls when the service rises.
+    exact formula.  J takes `shape_cv2` in place of a c_s2 that falls when the service rises.
 
     The exponent is Sakasegawa's.  Counting fewer servers for arrivals in bursts is ours:
     without it waits for 16 servers at a load of 0.8 and c_a2 = 4 are 46 % too low, with it 16 %.

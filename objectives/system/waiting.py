@@ -71,7 +71,7 @@ def slots(
 def fleet_load(
     *, throughput_bit_per_s: Rising[Column], stream_rate_bit_per_s: Falling[Column]
 ) -> Column:
-    """Share of time of the busy fleet, at its clock.
+    """Share of time that the fleet is busy, at its clock.
 
     ``R / r``, a share.
     """

@@ -40,7 +40,7 @@ _NEEDED = {
     "inverter": ("10",),
     "gate of two inputs": ("0001", "0111", "1000", "1110"),
 }
-"""Gates that abc cannot map without, and sufficient functions for each."""
+"""Gates that abc cannot map without, and functions, any of which suffices."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ def unused(omitted: Mapping[str, str]) -> str:
 def _clocked(cell: Cell, state: FlipFlop) -> tuple[str, str, Mapping[str, bool]]:
     """Return clock and input of a flip-flop, and values of set and reset for taking its input.
 
-    Without any, or if an output does not show the state, names are empty.
+    Names are empty without such pins, or if an output does not show the state.
     """
     forcing = [text for text in (state.clear, state.preset) if text]
     pins = names_in(" ".join(forcing))[::-1]

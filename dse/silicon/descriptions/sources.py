@@ -96,7 +96,7 @@ def sources_of(
     Raises
     ------
     StudyError
-        A list that does not exist or contains itself, another option, a macro
+        A list that does not exist or contains itself, an unknown option, a macro
         that is no name, all at once.
     """
     faults: list[Fault] = []

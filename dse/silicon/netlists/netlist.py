@@ -209,7 +209,7 @@ def check_netlist(netlist: Netlist, library: CellLibrary) -> None:
     Raises
     ------
     StudyError
-        A cell is not in the library, is a latch or lacks a pin, or a net does not have one driver.
+        A cell is not in the library, is a latch or lacks a pin, or a net has no or two drivers.
         All errors are reported at once.
     """
     refuse(_cell_faults(netlist, library))
