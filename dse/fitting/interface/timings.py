@@ -16,11 +16,9 @@ from dse.files import headers
 from dse.files.csv import CsvTable, parse_csv
 from dse.fitting.interface.curves import LEAST_SIZES, Array
 from dse.fitting.interface.outputs import (
-    Key,
     ProgramOutput,
     common_keys,
     key_text,
-    only_key,
     parse_output,
     read_text,
 )
@@ -311,11 +309,7 @@ def _paired(slow: ProgramOutput | None, fast: ProgramOutput, given: TimingOption
     """Return the times of the sizes that both outputs have, or those of the engine alone."""
     outputs = {"software": slow, "hardware": fast} if slow else {"hardware": fast}
     refuse(fault for one in outputs.values() for fault in one.faults)
-    keys: tuple[Key, ...]
-    if slow is not None:
-        keys = common_keys(slow, fast, given.algorithm)
-    else:
-        keys = (only_key(fast, given.algorithm),)
+    keys = common_keys([*outputs.values()], given.algorithm)
     each = [set(one.times[key]) for one, key in zip(outputs.values(), keys, strict=True)]
     sizes = sorted(each[0] & each[-1])
     refuse(too_few(str(fast.path), len(sizes)))
