@@ -272,7 +272,7 @@ def known(source: StudySource | Result) -> Path | Document | Run:
     Raises
     ------
     StudyError
-        When nothing is at the path.
+        Nothing is at the path.
     """
     from dse.files.document import no_such
     from dse.study import study as studies
@@ -312,7 +312,7 @@ def folder_of(run: str | Path | Result) -> Path:
     Raises
     ------
     OutputError
-        When a `Result` was not saved.
+        A `Result` was not saved.
     """
     if isinstance(run, str | Path):
         return Path(run)

@@ -97,7 +97,7 @@ def diff(first: str | Path | Result, second: str | Path | Result) -> RunComparis
     Raises
     ------
     dse.errors.DseError
-        When one is not the folder of a run, or they ask for different things.
+        One is not the folder of a run, or they ask for different things.
     """
     from dse.audit.diff import compare_runs
 

@@ -242,9 +242,9 @@ def compare_runs(first: Path, second: Path) -> RunComparison:
     Raises
     ------
     OutputError
-        When one is not the folder of a run.
+        One is not the folder of a run.
     DifferentError
-        When they have other objectives, or sweep other fields or no common value.
+        They have other objectives, or sweep other fields or no common value.
     """
     runs = finished.read_run(first), finished.read_run(second)
     pairs, alone = _pairs(*runs)

@@ -76,7 +76,7 @@ def written_fronts(run: Finished) -> Iterator[WrittenFront]:
     Raises
     ------
     NoDesignError
-        When a row of front.csv is no design of the study.
+        A row of front.csv is no design of the study.
     """
     for number, row in enumerate(run.rows, start=1):
         if None in row or None in row.values():

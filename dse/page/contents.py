@@ -115,7 +115,7 @@ def read_page_run(folder: Path) -> PageRun:
     Raises
     ------
     OutputError
-        When it is no run, or was changed after it was written.
+        It is no run, or was changed after it was written.
     """
     run = finished.read_run(folder)
     points = run.points()

@@ -178,7 +178,7 @@ def read_shares(written: Mapping[str, str]) -> dict[str, float]:
     Raises
     ------
     UnitError
-        When one is no percentage.
+        One is no percentage.
     """
     found = {}
     for path, value in written.items():

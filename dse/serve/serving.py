@@ -40,7 +40,7 @@ def serve(
     Raises
     ------
     dse.errors.DseError
-        When the source cannot be read, or the port is taken.
+        The source cannot be read, or the port is taken.
     """
     from dse.serve.server import Server
     from dse.serve.session import Session
