@@ -8,7 +8,6 @@ import pytest
 import dse
 from dse import search
 from dse.errors import UnitError
-from dse.parametric import breakpoints
 from dse.parametric.ranges import ranges_section
 from dse.search.settings import Budget
 from dse.study import study
@@ -16,10 +15,8 @@ from tests.conftest import STUDIES, everything
 from tests.parametric.test_flips import BEHIND_INTERFACES, MIXED
 
 
-@pytest.mark.parametrize("way", ["enumerated", "searched"])
 @pytest.mark.parametrize(("text", "share"), [(MIXED, 0.1), (BEHIND_INTERFACES, 0.02)])
-def test_ranges_are_those_of_every_design(text, share, way, write, monkeypatch) -> None:
-    monkeypatch.setattr(breakpoints, "ENOUGH", 10**9 if way == "enumerated" else 0)
+def test_ranges_are_those_of_every_design(text, share, write) -> None:
     found = study.prepare(study.read_study(write(text)))
     problem, every = found.problem, everything(found.problem)
     front = search.run_search(problem, found.settings).front_index
