@@ -97,7 +97,7 @@ def keeping_in(
             options,
             folder=folder / MEASURING,
             record=place.path / MANIFEST,
-            spent_s=time_measuring(store.rows()),
+            spent_s=time_measuring(store.found.values()),
         )
         try:
             yield replace(document, shelves=shelf), inside
@@ -106,14 +106,13 @@ def keeping_in(
             raise
         finally:
             for each in shelves:
-                each.close()
+                each.reused = ()  # those stores are closed
 
 
 def _begin(store: Store, facts: Facts, target: Path) -> None:
     """Write down what the run is, unless it goes on as it was."""
-    before = store.description()
-    require_same(before, facts, target, len(store))
-    if before != facts:
+    require_same(store.facts, facts, target, len(store))
+    if store.facts != facts:
         store.describe(facts)
 
 
@@ -125,7 +124,9 @@ def _say_how_to_go_on(error: BaseException, folder: Path, command: str) -> None:
         if not len(seen):
             return
         kept = f"{plural(len(seen), 'measurement')} {'is' if len(seen) == 1 else 'are'}"
-        in_vain |= all(row.measurement.failed for row in seen.rows())  # so it would end again
+        in_vain |= all(
+            row.measurement.failed for row in seen.found.values()
+        )  # so it would end again
     error.add_note(f"{kept} kept; {retry_text(folder) if in_vain else f'go on with: {command}'}")
 
 
@@ -175,11 +176,11 @@ def stored_run(folder: Path) -> StoredRun:
         It cannot be read, or does not say what the run is.
     """
     with open_to_read(folder) as store:
-        facts = store.description()
+        facts = store.facts
         if facts is None:
             what = f"use what it has by: dse run STUDY --reuse {folder} --out NEW"
             begin = f"nothing is measured yet: dse run STUDY --out {folder}"
             remedy = what if len(store) else begin
             raise StoreError(f"{store.path} does not say of which study it is; {remedy}")
         command = resume_command(facts, folder)
-        return StoredRun(folder, facts, tuple(store.rows()), command)
+        return StoredRun(folder, facts, tuple(store.found.values()), command)

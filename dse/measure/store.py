@@ -22,32 +22,19 @@ from dse.study.measuring import STORE, STORE_FILES, StoredMeasurement
 APPLICATION = 0x44534531
 """Marks an SQLite file as a store (``DSE1`` in ASCII)."""
 
-VERSION = 4
+VERSION = 5
 """Of the schema."""
 
-COLUMNS = {
-    "number": "INTEGER PRIMARY KEY",
-    "key": "TEXT NOT NULL UNIQUE",
-    "identity": "TEXT NOT NULL",
-    "design": "TEXT NOT NULL",
-    "measurement": "TEXT NOT NULL",
-    "kept_at": "TEXT NOT NULL",
-    "checksum": "TEXT NOT NULL",
-}
-"""Of a row, in this order.  `number` counts from 1 without gaps.  Identity, design and measurement
-are JSON in ASCII, which has any text: also a NUL, and bytes that are no UTF-8 and came as lone
+SCHEMA = (
+    "CREATE TABLE evaluations (number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, "
+    "content TEXT NOT NULL, checksum TEXT NOT NULL)"
+)
+"""Measurements have the numbers from 1 on without gaps, and row 0 says what the run is.  Content is
+JSON in ASCII, which has any text: also a NUL, and bytes that are no UTF-8 and came as lone
 surrogates."""
-
-SCHEMA = {
-    "evaluations": f"CREATE TABLE evaluations ({', '.join(map(' '.join, COLUMNS.items()))})",
-    "run": "CREATE TABLE run (facts TEXT NOT NULL, checksum TEXT NOT NULL)",
-}
 
 WRITER_WAIT_S = 60.0
 """So long a process waits for another that writes."""
-
-ROWS_AT_ONCE = 500
-"""Rows that are read, or requested, by one statement."""
 
 MOUNTS = Path("/proc/self/mountinfo")
 
@@ -100,20 +87,19 @@ def open_store(folder: Path) -> Store:
             )
         if not path.exists():
             _make(path)
-        connection = _connected(path, "mode=rw")
+        store = _opened(path, "mode=rw")
         try:
-            store = _checked(path, connection)
             # each transaction is on disk when it ends, and nobody waits for another who reads:
             # https://www.sqlite.org/wal.html, and "FULL" of https://www.sqlite.org/pragma.html
-            (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            (mode,) = store.connection.execute("PRAGMA journal_mode = WAL").fetchone()
             if mode != "wal":
                 raise StoreError(
                     f"{path} cannot have a write-ahead log on this file system; "
                     f"name a folder on a local disk"
                 )
-            connection.execute("PRAGMA synchronous = FULL")
+            store.connection.execute("PRAGMA synchronous = FULL")
         except BaseException:
-            connection.close()
+            store.close()
             raise
     return store
 
@@ -142,13 +128,9 @@ def open_to_read(folder: Path) -> Store:
                 f"{path} was not closed by the program that wrote it, and cannot be read in a "
                 f"folder that may not be written; copy its folder to one that may"
             )
-        connection = _connected(path, "mode=rw" if written else "mode=ro&immutable=1")
-        try:
-            connection.execute("PRAGMA query_only = ON")
-            return _checked(path, connection)
-        except BaseException:
-            connection.close()
-            raise
+        store = _opened(path, "mode=rw" if written else "mode=ro&immutable=1")
+        store.connection.execute("PRAGMA query_only = ON")
+    return store
 
 
 def _require_files(folder: Path) -> None:
@@ -164,31 +146,32 @@ def _make(path: Path) -> None:
     new = path.with_name(f"{STORE}-new")
     new.unlink(missing_ok=True)
     with closing(sqlite3.connect(new, isolation_level=None)) as connection:
-        for statement in SCHEMA.values():
-            connection.execute(statement)
+        connection.execute(SCHEMA)
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
         connection.execute(f"PRAGMA user_version = {VERSION}")
     new.replace(path)
     flush(path.parent)
 
 
-def _connected(path: Path, mode: str) -> sqlite3.Connection:
+def _opened(path: Path, mode: str) -> Store:
+    """Return a store of which every page and row was read."""
     place = f"{path.absolute().as_uri()}?{mode}"
     connection = sqlite3.connect(place, uri=True, timeout=WRITER_WAIT_S, isolation_level=None)
     try:
         for setting in ("trusted_schema = OFF", "cell_size_check = ON", "fullfsync = ON"):
             connection.execute(f"PRAGMA {setting}")
+        _check(path, connection)
+        return Store(path, connection)
     except BaseException:
         connection.close()
         raise
-    return connection
 
 
-def _checked(path: Path, connection: sqlite3.Connection) -> Store:
-    """Return a store of which every page and row was read."""
-    application, version = (
+def _check(path: Path, connection: sqlite3.Connection) -> None:
+    """Raise `StoreError` for a database that is no store, another version's, or not whole."""
+    application, version, found = (
         connection.execute(f"PRAGMA {name}").fetchone()[0]
-        for name in ("application_id", "user_version")
+        for name in ("application_id", "user_version", "integrity_check(1)")
     )
     if application != APPLICATION:
         raise StoreError(
@@ -199,17 +182,12 @@ def _checked(path: Path, connection: sqlite3.Connection) -> Store:
             f"{path} has version {version} of the schema, and this program knows {VERSION}; "
             f"use the program that wrote it, or begin again with --fresh (`fresh` in Python)"
         )
-    tables = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql NOT NULL").fetchall()
-    if dict(tables) != SCHEMA or len(tables) != len(SCHEMA):
-        raise _damaged(path, "its tables are not those of a store")
-    (found, *_) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if found != "ok":
         raise _damaged(path, found.replace("\n", " "))
-    store = Store(path, connection)
-    for _ in store.rows():
-        pass
-    store.description()
-    return store
+    if connection.execute("SELECT sql FROM sqlite_master WHERE sql NOT NULL").fetchall() != [
+        (SCHEMA,)
+    ]:
+        raise _damaged(path, "its tables are not those of a store")
 
 
 def network_type(folder: Path, mounts: Path = MOUNTS) -> str:
@@ -258,17 +236,44 @@ def _errors_of(path: Path) -> Iterator[None]:
 
 
 class Store:
-    """Measurements on disk, by `dse.contract.evaluators.key`; see `open_store`.
+    """Measurements on disk; see `open_store`.
 
     Attributes
     ----------
     path
         The database.
+    connection
+        To the database.
+    found
+        By `dse.contract.evaluators.key`, in the order in which they came: what was kept when the
+        store was opened, and through it since.
+    facts
+        What the run is that measured last, as plain data; None before it has begun.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
-        """Keep an open connection to a store."""
-        self.path, self._connection = path, connection
+        """Read everything.
+
+        Raises
+        ------
+        StoreError
+            A row does not have its checksum, or one is missing.
+        """
+        self.path, self.connection = path, connection
+        self.found: dict[str, StoredMeasurement] = {}
+        self.facts: dict[str, Any] | None = None
+        for cells in connection.execute("SELECT * FROM evaluations ORDER BY number"):
+            number = len(self.found) + 1
+            if cells[0] not in (0, number):
+                raise _damaged(path, f"row {number} is missing")
+            try:
+                if cells[0] == 0:
+                    self.facts = dict(json.loads(_content(cells)))
+                else:
+                    row = read_cells(cells)
+                    self.found[row.key] = row
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+                raise _damaged(path, f"row {cells[0]}: {error}") from error
 
     def __enter__(self) -> Self:
         """Return the store."""
@@ -280,49 +285,11 @@ class Store:
 
     def close(self) -> None:
         """Close the store; of its files the database stays."""
-        self._connection.close()
+        self.connection.close()
 
     def __len__(self) -> int:
-        """Return the number of rows: their numbers have no gaps."""
-        ((count,),) = self._select("SELECT coalesce(max(number), 0) FROM evaluations")
-        return int(count)
-
-    def rows(self) -> Iterator[StoredMeasurement]:
-        """Yield what is kept, in the order in which it came.
-
-        Raises
-        ------
-        StoreError
-            A row does not have its checksum, or one is missing.
-        """
-        last = 0
-        query = "SELECT * FROM evaluations WHERE number > ? ORDER BY number LIMIT ?"
-        while found := self._select(query, last, ROWS_AT_ONCE):
-            for cells in found:
-                last += 1
-                if cells[0] != last:
-                    raise _damaged(self.path, f"row {last} is missing")
-                yield self._read(cells)
-
-    def find(self, keys: Sequence[str]) -> dict[str, StoredMeasurement]:
-        """Return what is kept of some keys."""
-        stored: dict[str, StoredMeasurement] = {}
-        for start in range(0, len(keys), ROWS_AT_ONCE):
-            some = keys[start : start + ROWS_AT_ONCE]
-            places = ", ".join("?" * len(some))
-            query = f"SELECT * FROM evaluations WHERE key IN ({places})"  # noqa: S608
-            stored |= {row.key: row for row in map(self._read, self._select(query, *some))}
-        return {name: stored[name] for name in keys if name in stored}
-
-    def _select(self, query: str, *parameters: str | int) -> list[Any]:
-        with _errors_of(self.path):
-            return self._connection.execute(query, parameters).fetchall()
-
-    def _read(self, cells: Sequence[Any]) -> StoredMeasurement:
-        try:
-            return read_cells(cells)
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise _damaged(self.path, f"row {cells[0]}: {error}") from error
+        """Return how many measurements there are."""
+        return len(self.found)
 
     def keep(
         self,
@@ -340,103 +307,86 @@ class Store:
             The disk is full or refuses; the store is then closed, for a page of it may be in
             the memory of the system only.  What was kept before stays.
         """
-        with self._writing():
-            known, last = self.find([*found]), len(self)
-            new = [name for name in found if name not in known]
-            cells = [
-                stored_cells(
-                    StoredMeasurement(
-                        number=number,
-                        key=name,
-                        identity=identity,
-                        design=designs[name],
-                        measurement=found[name],
-                        kept_at=datetime.now(UTC).isoformat(),
-                    )
-                )
-                for number, name in enumerate(new, last + 1)
-            ]
-            places = ", ".join("?" * len(COLUMNS))
-            self._connection.executemany(f"INSERT INTO evaluations VALUES ({places})", cells)  # noqa: S608
+        new = [name for name in found if name not in self.found]
+        rows = [
+            StoredMeasurement(
+                number=number,
+                key=name,
+                identity=identity,
+                design=designs[name],
+                measurement=found[name],
+                kept_at=datetime.now(UTC).isoformat(),
+            )
+            for number, name in enumerate(new, len(self) + 1)
+        ]
+        self._write("INSERT", [stored_cells(row) for row in rows])
+        self.found |= {row.key: row for row in rows}
 
     def describe(self, facts: Mapping[str, Any]) -> None:
         """Keep what the run is, as plain data: its study, settings, seed, versions."""
-        text = json.dumps(facts, allow_nan=False)
-        with self._writing():
-            self._connection.execute("DELETE FROM run")
-            self._connection.execute("INSERT INTO run VALUES (?, ?)", (text, checksum([text])))
-
-    def description(self) -> dict[str, Any] | None:
-        """Return what the run is that measured last for this store; None where none says."""
-        for text, proof in self._select("SELECT * FROM run"):
-            if checksum([text]) != proof:
-                raise _damaged(self.path, "what it says of its run has another checksum")
-            return dict(json.loads(text))
-        return None
+        self._write("INSERT OR REPLACE", [_sealed(0, "", json.dumps(facts, allow_nan=False))])
+        self.facts = dict(facts)
 
     def copy_to(self, folder: Path) -> None:
         """Write what is kept to another folder, which has no store; on disk when this returns."""
         target = folder / STORE
         with _errors_of(target), closing(sqlite3.connect(target)) as copy:
-            self._connection.backup(copy)
+            self.connection.backup(copy)
         flush(target)
         flush(folder)
 
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """Do all that is done in a block, or nothing; on disk when the block ends."""
+    def _write(self, how: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Write all of some rows, or nothing; on disk when this returns."""
         try:
             with _errors_of(self.path):
-                self._connection.execute("BEGIN IMMEDIATE")
+                self.connection.execute("BEGIN IMMEDIATE")
                 try:
-                    yield
-                    self._connection.execute("COMMIT")
+                    self.connection.executemany(f"{how} INTO evaluations VALUES (?, ?, ?, ?)", rows)
+                    self.connection.execute("COMMIT")
                 except BaseException:
                     with suppress(sqlite3.Error):  # a failed COMMIT may have rolled back
-                        self._connection.execute("ROLLBACK")
+                        self.connection.execute("ROLLBACK")
                     raise
         except StoreError:
             self.close()
             raise
 
 
-def stored_cells(stored: StoredMeasurement) -> tuple[Any, ...]:
-    """Return the cells of a row, in the order of `COLUMNS`."""
-    found = asdict(stored.measurement)
-    found["values"] = {name: float(value) for name, value in stored.measurement.values.items()}
-    design = {k: v if isinstance(v, str) else float(v) for k, v in stored.design.items()}
-    texts = (json.dumps(one) for one in (stored.identity, design, found))
-    cells = (stored.number, stored.key, *texts, stored.kept_at)
-    return (*cells, checksum(cells))
+def stored_cells(row: StoredMeasurement) -> tuple[Any, ...]:
+    """Return the cells of a measurement: number, key, content, checksum."""
+    found = asdict(row.measurement)
+    found["values"] = {name: float(value) for name, value in row.measurement.values.items()}
+    design = {k: v if isinstance(v, str) else float(v) for k, v in row.design.items()}
+    named = {"identity": row.identity, "design": design, "kept_at": row.kept_at}
+    return _sealed(row.number, row.key, json.dumps(named | {"measurement": found}))
 
 
 def read_cells(cells: Sequence[Any]) -> StoredMeasurement:
-    """Return what a row says.
+    """Return the measurement that cells hold.
 
     Raises
     ------
     ValueError
-        It does not have its checksum, or its key is not that of its design.
+        They do not have their checksum, or their key is not that of their design.
     """
-    if checksum(cells[:-1]) != cells[-1]:
-        raise ValueError("it does not have its checksum")
-    number, name, *texts, kept_at, _ = cells
-    identity, design, found = map(json.loads, texts)
-    if key(identity, design) != name:
+    entries = json.loads(_content(cells))
+    found = Measurement(**entries.pop("measurement"))
+    row = StoredMeasurement(number=cells[0], key=cells[1], measurement=found, **entries)
+    if key(row.identity, row.design) != row.key:
         raise ValueError("its key is not that of its design")
-    return StoredMeasurement(
-        number=number,
-        key=name,
-        identity=identity,
-        design=design,
-        measurement=Measurement(**found),
-        kept_at=kept_at,
-    )
+    return row
 
 
-def checksum(cells: Sequence[Any]) -> str:
-    """Return SHA-256 of cells: 64 hexadecimal digits."""
-    return hashlib.sha256(json.dumps([*cells]).encode()).hexdigest()
+def _sealed(*cells: Any) -> tuple[Any, ...]:
+    """Return cells with their checksum: SHA-256 as 64 hexadecimal digits."""
+    return (*cells, hashlib.sha256(json.dumps(cells).encode()).hexdigest())
+
+
+def _content(cells: Sequence[Any]) -> str:
+    number, name, content, _ = cells
+    if _sealed(number, name, content) != tuple(cells):
+        raise ValueError("it does not have its checksum")
+    return str(content)
 
 
 class StoreShelf:
@@ -458,28 +408,17 @@ class StoreShelf:
         """Keep where to look."""
         self.store, self.identity = store, identity
         self.reused, self.ranges = reused, ranges or {}
-        self._found: dict[str, Measurement] = {}
-        self._closed = False
-
-    def close(self) -> None:
-        """Look no more into the stores, which are closed."""
-        self._closed = True
 
     def known(self, keys: Sequence[str]) -> dict[str, Measurement]:
         """Return those of the measurements that are kept."""
-        left = [name for name in keys if name not in self._found]
-        if left and not self._closed:
-            self._found |= {name: row.measurement for name, row in self.store.find(left).items()}
-            for other in self.reused:
-                self._take(other, [name for name in left if name not in self._found])
-        return {name: self._found[name] for name in keys if name in self._found}
-
-    def _take(self, other: Store, keys: Sequence[str]) -> None:
-        """Keep what another run measured, where that holds in this one."""
-        rows = {name: row for name, row in other.find(keys).items() if self._holds(row.measurement)}
-        taken = {name: replace(row.measurement, attempts=0) for name, row in rows.items()}
-        if taken:
-            self.keep(taken, {name: row.design for name, row in rows.items()})
+        own = self.store.found
+        for other in self.reused:
+            rows = [other.found[name] for name in keys if name in other.found and name not in own]
+            held = {row.key: row for row in rows if self._holds(row.measurement)}
+            if held:
+                taken = {one: replace(row.measurement, attempts=0) for one, row in held.items()}
+                self.keep(taken, {one: row.design for one, row in held.items()})
+        return {name: own[name].measurement for name in keys if name in own}
 
     def _holds(self, found: Measurement) -> bool:
         values = found.values
@@ -490,6 +429,4 @@ class StoreShelf:
         self, found: Mapping[str, Measurement], designs: Mapping[str, Mapping[str, Value]]
     ) -> None:
         """Keep measurements and the designs that they are of; on disk before this returns."""
-        if not self._closed:
-            self.store.keep(self.identity, found, designs)
-        self._found |= found
+        self.store.keep(self.identity, found, designs)

@@ -94,14 +94,14 @@ class StoreBesideDict(RuleBasedStateMachine):
 
     @invariant()
     def has_the_same(self) -> None:
-        rows = [*self.store.rows()]
+        rows = [*self.store.found.values()]
         assert [row.number for row in rows] == [*range(1, len(rows) + 1)]
         assert {row.key: repr(row.measurement) for row in rows} == {
             name: repr(found) for name, found in self.model.items()
         }
         known = self.shelf.known([*self.model])
         assert {*known} == {*self.model}
-        assert self.store.description() == self.described
+        assert self.store.facts == self.described
 
     def teardown(self) -> None:
         self.store.close()

@@ -144,7 +144,7 @@ def kept(out: str) -> set[str]:
     with open_to_read(run) as store:
         return {
             f"{row.design['u']:g} {row.design['v']:g}" + " quick" * ('"quick"' in row.identity)
-            for row in store.rows()
+            for row in store.found.values()
         }
 
 
@@ -231,7 +231,7 @@ def test_a_run_that_is_killed_keeps_within_its_time(place: Path) -> None:
         out, runs = f"run{runs}", runs + 1
         assert 0 < len(killing.until_it_ends(out)) < 64
         with open_to_read(Path(out)) as store:
-            rows = [*store.rows()]
+            rows = [*store.found.values()]
         assert time_measuring(rows) <= 1 + max(row.measurement.seconds for row in rows)
     print(f"{killing.kills} kills of {runs} runs, each late by a design at most")
 

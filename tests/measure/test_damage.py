@@ -46,19 +46,19 @@ def killed(folder: Path, target: Path) -> Path:
 
 
 EDITS = {
-    "UPDATE evaluations SET measurement = '{}' WHERE number = 3": (
+    "UPDATE evaluations SET content = '{}' WHERE number = 3": (
         f"is damaged: row 3: it does not have its checksum; {COPY}"
     ),
     "DELETE FROM evaluations WHERE number = 3": f"is damaged: row 3 is missing; {COPY}",
     "PRAGMA user_version = 2": (
-        "has version 2 of the schema, and this program knows 4; "
+        "has version 2 of the schema, and this program knows 5; "
         "use the program that wrote it, or begin again with --fresh (`fresh` in Python)"
     ),
-    "CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM evaluations; END": (
+    "CREATE TRIGGER t AFTER INSERT ON evaluations BEGIN DELETE FROM evaluations; END": (
         f"is damaged: its tables are not those of a store; {COPY}"
     ),
-    "INSERT INTO run VALUES ('{}', 'wrong')": (
-        f"is damaged: what it says of its run has another checksum; {COPY}"
+    "INSERT INTO evaluations VALUES (0, '', '{}', 'wrong')": (
+        f"is damaged: row 0: it does not have its checksum; {COPY}"
     ),
     "PRAGMA application_id = 0": (
         "is no store of measurements; name another folder, or move it away"
@@ -79,7 +79,7 @@ def test_an_edited_store_is_refused(
 def test_a_row_of_another_design_is_refused(tmp_path: Path) -> None:
     filled(tmp_path, 2)
     with open_to_read(tmp_path) as found:
-        one, other = found.rows()
+        one, other = found.found.values()
     cells = stored_cells(other)
     with pytest.raises(ValueError, match="its key is not that of its design"):
         read_cells(stored_cells(type(one)(**(vars(one) | {"key": other.key}))))
@@ -122,7 +122,7 @@ def test_a_store_of_which_the_log_is_lost_has_the_rows_before(tmp_path: Path) ->
     folder = killed(tmp_path / "a", tmp_path / "b")
     (folder / WAL).unlink()
     with open_store(folder) as found:
-        assert [row.measurement for row in found.rows()] == [*map(measured, range(5))]
+        assert [row.measurement for row in found.found.values()] == [*map(measured, range(5))]
 
 
 def test_a_folder_without_a_store_is_told(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_odd_causes_pass_the_database(cause: str, tmp_path: Path) -> None:
     with open_store(tmp_path) as store:
         (name,) = keep(StoreShelf(store, cause), {1: failed})
     with open_to_read(tmp_path) as store:
-        (row,) = store.rows()
+        (row,) = store.found.values()
         assert (row.measurement, row.identity, row.key) == (failed, cause, name)
 
 
@@ -113,11 +113,10 @@ def test_other_runs_lend_their_values_and_not_their_failures(tmp_path: Path) -> 
     assert {path.name: path.read_bytes() for path in (tmp_path / "old").iterdir()} == before
 
 
-def test_many_keys_are_asked_for_at_once(tmp_path: Path) -> None:
+def test_measurements_are_found_in_the_order_in_which_they_came(tmp_path: Path) -> None:
     keys = filled(tmp_path, 1203)
     with open_to_read(tmp_path) as store:
-        assert [*store.find(keys[::-1])] == keys[::-1]
-        assert [row.key for row in store.rows()] == keys
+        assert [*store.found] == [row.key for row in store.found.values()] == keys
 
 
 def test_a_copy_is_a_store(tmp_path: Path) -> None:
@@ -127,7 +126,7 @@ def test_a_copy_is_a_store(tmp_path: Path) -> None:
         store.copy_to(tmp_path / "new")
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [STORE]
     with open_store(tmp_path / "new") as copy:
-        assert [row.key for row in copy.rows()] == keys
+        assert [row.key for row in copy.found.values()] == keys
         keep(StoreShelf(copy, IDENTITY), {99: measured(99)})
 
 
@@ -154,13 +153,14 @@ def test_every_transaction_waits_for_the_disk(tmp_path: Path) -> None:
     with open_store(tmp_path) as store:
         pragmas = {"synchronous": 2, "journal_mode": "wal", "trusted_schema": 0}
         for name, value in pragmas.items():
-            assert store._connection.execute(f"PRAGMA {name}").fetchone() == (value,)
+            assert store.connection.execute(f"PRAGMA {name}").fetchone() == (value,)
 
 
-def test_a_reader_sees_what_another_process_keeps(tmp_path: Path) -> None:
-    with open_store(tmp_path) as store, open_to_read(tmp_path) as reader:
+def test_a_reader_sees_what_another_process_has_kept(tmp_path: Path) -> None:
+    with open_store(tmp_path) as store:
         keys = keep(StoreShelf(store, IDENTITY), {1: measured(1)})
-        assert [*reader.find(keys)] == keys
+        with open_to_read(tmp_path) as reader:
+            assert [*reader.found] == keys
 
 
 def test_keeping_counts_for_all_or_nothing_when_interrupted(tmp_path: Path) -> None:
@@ -184,11 +184,12 @@ def test_a_process_waits_for_another_that_writes(tmp_path: Path) -> None:
         "store = open_store(pathlib.Path(sys.argv[1])); store.describe({'by': 'the other'})"
     )
     with open_store(tmp_path) as store:
-        store._connection.execute("BEGIN IMMEDIATE")
+        store.connection.execute("BEGIN IMMEDIATE")
         command = [sys.executable, "-c", code, str(tmp_path)]
         with subprocess.Popen(command, cwd=ROOT) as other:
             with pytest.raises(subprocess.TimeoutExpired):
                 other.wait(0.5)
-            store._connection.execute("COMMIT")
+            store.connection.execute("COMMIT")
         assert other.returncode == 0
-        assert store.description() == {"by": "the other"}
+    with open_to_read(tmp_path) as store:
+        assert store.facts == {"by": "the other"}

@@ -191,7 +191,7 @@ def test_what_ended_a_run_is_tried_again(tmp_path: Path) -> None:
         dse.run(tolerant, evaluate=Counted(*FAILING), out=run)
     dse.run(tolerant, evaluate=Counted(), out=run, resume=True)
     with open_to_read(run) as store:
-        assert not [row for row in store.rows() if row.measurement.failed]
+        assert not [row for row in store.found.values() if row.measurement.failed]
 
 
 def test_a_run_that_measured_nothing_leaves_nothing(tmp_path: Path) -> None:
@@ -343,7 +343,7 @@ def test_a_run_with_a_damaged_store_is_refused(tmp_path: Path) -> None:
     run = tmp_path / "run"
     dse.run(study(), evaluate=figures, out=run, plots=False)
     with closing(sqlite3.connect(run / STORE)) as connection, connection:
-        connection.execute("UPDATE evaluations SET measurement = '{}' WHERE number = 3")
+        connection.execute("UPDATE evaluations SET content = '{}' WHERE number = 3")
     told = run_dse("status", str(run))
     assert told.returncode == 2
     assert "row 3: it does not have its checksum; put back a copy of it, or begin" in told.stderr
