@@ -150,7 +150,7 @@ def core_order(
     others: str | float,
     share: float = 1.0,
 ) -> bool:
-    """Return whether some designs all compare by an order with a share of each of others.
+    """Return whether each of some designs meets an order against a share of each of others.
 
     ``core_order(des, energy_per_task, u8 u16, <, u1 u2 u4)``: u8 and u16 take less than any
     other.  A number may replace the others.
@@ -305,7 +305,7 @@ def fleets_with_least(
 def fleet_order(
     laboratory: Laboratory, use_case: str, quantity: str, order: str, bound: float
 ) -> bool:
-    """Return whether the fleets of all designs compare by an order of a quantity with a number."""
+    """Return whether a quantity of the fleet of each design meets an order against a number."""
     values, holds = _values_of(laboratory, use_case, quantity), ORDERS[order]
     return all(holds(value, bound) for value in values.values())
 

@@ -73,8 +73,8 @@ def answer(
         What to minimise: power, area, knee, an expression (see `dse list objectives`).  What the
         study prefers when None, else power when it is an objective, otherwise the first objective.
     tolerance : PERCENT
-        Designs this near the best count as equal; other objectives decide: "1 %".  They do in the
-        order in which the study names them.  By default the tolerance is the study's, if it has
+        Designs this near the best count as equal, and other objectives decide: "1 %".  They do in
+        the order in which the study names them.  By default the tolerance is the study's, if it has
         one.
     overrides
         As in `load`.

@@ -108,7 +108,7 @@ def interface(
     Parameters
     ----------
     data
-        CSV with granularity_byte, host_us, offload_us or the like; without a host, one curve.
+        CSV with granularity_byte, host_us, offload_us or the like, or one curve without a host.
     software
         Output of a program, or a CSV, for the host.  In place of `data`, with `hardware`.
     hardware

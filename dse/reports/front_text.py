@@ -37,7 +37,7 @@ RULE = "the best in each objective, the recommended one, and those farthest from
 """Rule of `representative_rows`, in words."""
 
 MOST_CANDIDATES = 100_000
-"""Most designs that are examined, drawn at random: the work is their number by the shown ones."""
+"""Most designs that are examined, drawn at random: the work is their number times the rows."""
 
 MOST_ROWS = 15
 WIDEST_HEADERS = (16, 12, 8)

@@ -127,17 +127,17 @@ def characterise(
     hardware
         The name of a generator, or the result of `verilog`.
     library : LIB
-        Liberty file, .lib or .lib.gz; several make one.  They have one process and one corner.
+        Liberty file, .lib or .lib.gz, or several as one.  They have one process and one corner.
     over : NAME=VALUES
-        Parameter and its values: unroll=1,2,4.  Every combination of several is a design; without,
-        those that a generator ships.
+        Parameter and its values: unroll=1,2,4.  Every combination of several is a design.  By
+        default, designs are the ones that a generator ships.
     clock
-        Clock of all designs: "225 MHz" (default: each at its fastest).  At this clock power is
-        taken, and for it logic is mapped.
+        Clock of all designs: "225 MHz" (default: each at its fastest).  Power is taken at
+        this clock, and logic is mapped for it.
     targets : CLOCKS
-        Clocks that each design is mapped for: "fastest, 400 MHz" (default: that of `clock`, else
-        "fastest, half, quarter": of the fastest that a design has).  Each is a row unless another
-        is no worse by 1 %; for slower clocks logic is smaller and takes less energy.
+        Clocks that each design is mapped for: "fastest, 400 MHz" (default: `clock`, else
+        "fastest, half, quarter" of a design's fastest clock).  Each is a row unless another
+        is no worse by 1 %.  For slower clocks logic is smaller and uses less energy.
     out : TABLE.csv
         Table to write.  A study's `table` and `dse.fit.core` read it.
     tasks
@@ -149,7 +149,7 @@ def characterise(
     time_limit : TIME
         Longest time to map one design.
     cache
-        Keep results, and use those of earlier runs.
+        Keep results, and use the results of earlier runs.
     jobs
         Most processes.
 

@@ -549,7 +549,7 @@ OFFLOADS = 50_000
 """Offloads that are simulated for an answer."""
 
 SURE = 2.0
-"""Standard errors of the simulation in a significant difference."""
+"""Least significant difference, in standard errors of the simulation."""
 
 SEEN = 0.01
 """Relative difference below which an answer is silent."""
