@@ -192,18 +192,7 @@ def read_range(found: Document, written: str) -> tuple[Study, Assumption, float,
         raise UnitError(f"{written!r} is no range NAME=FROM..TO", EXAMPLE)
     if is_number(low):  # it has the unit of the high end
         low = f"{low} {high.lstrip('+-0123456789.eE ')}".rstrip()
-    path = _field(name)
-    if path is not None:
-        unit = FIELDS.get(path)
-        if unit is None:
-            raise UnitError(f"{path} takes choices, not numbers", "sweep a number")
-        column, _ = (_end(name, end, read_unit(unit)).column for end in (low, high))
-        prepared = study.prepare(override(found, [(path, low)]))
-        known = assumptions_of(prepared)
-        chosen = tuple(a for a in known if a.quantity == column and a.name == path)
-    else:
-        prepared = study.prepare(found)
-        chosen = choose_assumptions(assumptions_of(prepared), name)
+    prepared, chosen = _named(found, name, low, high)
     if len(chosen) > 1:
         listed = ", ".join(entry.name for entry in chosen[:6])
         raise UnitError(f"{name!r} stands for several numbers", f"write one of {listed}")
@@ -213,6 +202,21 @@ def read_range(found: Document, written: str) -> tuple[Study, Assumption, float,
         if 0 < first < last:
             return prepared, entry, first, last
     raise UnitError(f"{low} to {high} is no range", "write the lower end first, above 0")
+
+
+def _named(found: Document, name: str, low: str, high: str) -> tuple[Study, tuple[Assumption, ...]]:
+    """Return the study at the low end of a number, and which of its assumptions have that name."""
+    path = _field(name)
+    if path is None:
+        prepared = study.prepare(found)
+        return prepared, choose_assumptions(assumptions_of(prepared), name)
+    unit = FIELDS.get(path)
+    if unit is None:
+        raise UnitError(f"{path} takes choices, not numbers", "sweep a number")
+    column, _ = (_end(name, end, read_unit(unit)).column for end in (low, high))
+    prepared = study.prepare(override(found, [(path, low)]))
+    known = assumptions_of(prepared)
+    return prepared, tuple(a for a in known if a.quantity == column and a.name == path)
 
 
 def _end(name: str, end: str, read: Callable[[str], T]) -> T:

@@ -228,54 +228,73 @@ class Flips(Printable):
     def _repr_html_(self) -> str:
         return html(self.title, [replace(self.section(full=True), title="")])
 
+    @property
+    def span(self) -> str:
+        """How far each assumption was varied, in words."""
+        near = self.factor == NEAR
+        return "half to twice" if near else f"1/{self.factor:g} to {self.factor:g} times"
+
     def section(self, *, full: bool) -> Section:
         """Return the flips as a section of an answer, only the nearest unless `full`."""
         moving = self.mattering
         shown = moving if full else moving[:SHOWN]
+        counts = {
+            "checked": len(self.found),
+            "change_nothing": len(self.found) - len(self.moving),
+            "shown": len(shown),
+        }
+        counts |= {"not_shown": len(moving) - len(shown)} if len(moving) > len(shown) else {}
+        counts |= {} if full else {"widest_range_factor": int(FACTOR)}
+        return Section(
+            *SECTION,
+            tuple(self._lines(bool(shown))),
+            HEADERS if shown else (),
+            tuple(_row(self, entry) for entry in shown),
+            tuple(self._remarks(moving[len(shown) :], full=full)),
+            facts=counts | self.to_dict(),
+            brief=None if full else tuple(self._brief()),
+        )
+
+    def _lines(self, shown: bool) -> Iterator[str]:
+        """Yield what was varied, and how to read the table, where one is `shown`."""
         still = len(self.found) - len(self.moving)
-        counts = {"checked": len(self.found), "change_nothing": still, "shown": len(shown)}
-        near = self.factor == NEAR
-        span = "half to twice" if near else f"1/{self.factor:g} to {self.factor:g} times"
-        alone = len(self.found) == 1
-        varied = self.found[0].label if alone else f"Each of {len(self.found)} assumptions"
-        nothing = f"; {still} of them change nothing" * (still > 0 and not alone)
-        lines = [f"{varied} was varied alone, from {span} its nominal value{nothing}."]
-        lines *= bool(self.found)
+        if len(self.found) == 1:
+            yield f"{self.found[0].label} was varied alone, from {self.span} its nominal value."
+        elif self.found:
+            nothing = f"; {still} of them change nothing" * (still > 0)
+            yield (
+                f"Each of {len(self.found)} assumptions was varied alone, from {self.span} its "
+                f"nominal value{nothing}."
+            )
         if shown:
-            lines.append(
+            yield (
                 "The answer holds while a value stays in its interval; any: no flip up to the "
                 f"factor tried. {SAVING}"
             )
             sides = [side for entry in self.found for side in entry.sides]
-            lines.append(f"Compared up to the ends: {proofs_text(sides)}.")
-        remarks = list(_hardly(self))
-        if len(moving) > len(shown):
-            counts["not_shown"] = len(moving) - len(shown)
-            names = ", ".join(entry.label for entry in moving[len(shown) :])
-            remarks.append(f"Less sensitive: {names}.")
-        remarks += _unmoved(self) if full else ()
-        if self.unchecked:
-            remarks.append(not_checked(self.unchecked, self.seconds))
-        remarks += [f"Some ranges stop early: {reason}." for reason in self.limits]
-        remarks += [
-            f"Of the {axis.size:,} choices of {axis.name} those on the front were varied alone."
-            for axis in self.study.problem.space.axes
-            if axis.size > MOST_RECORDS
-        ]
-        if not full:
-            counts["widest_range_factor"] = int(FACTOR)
-            remarks.append(f"Use --flips to vary each by up to {FACTOR:g}x in both directions.")
-        return Section(
-            *SECTION,
-            tuple(lines),
-            HEADERS if shown else (),
-            tuple(_row(self, entry) for entry in shown),
-            tuple(remarks),
-            facts=counts | self.to_dict(),
-            brief=None if full else tuple(self._brief(span)),
-        )
+            yield f"Compared up to the ends: {proofs_text(sides)}."
 
-    def _brief(self, span: str) -> Iterator[str]:
+    def _remarks(self, left: Sequence[Stability], *, full: bool) -> Iterator[str]:
+        """Yield what the table has not, `left` among it."""
+        yield from _hardly(self)
+        if left:
+            yield f"Less sensitive: {', '.join(entry.label for entry in left)}."
+        if full:
+            yield from _unmoved(self)
+        if self.unchecked:
+            yield not_checked(self.unchecked, self.seconds)
+        for reason in self.limits:
+            yield f"Some ranges stop early: {reason}."
+        for axis in self.study.problem.space.axes:
+            if axis.size > MOST_RECORDS:
+                yield (
+                    f"Of the {axis.size:,} choices of {axis.name} those on the front were varied "
+                    "alone."
+                )
+        if not full:
+            yield f"Use --flips to vary each by up to {FACTOR:g}x in both directions."
+
+    def _brief(self) -> Iterator[str]:
         """Yield the nearest flips, and what was not checked."""
         pairs = ((entry, entry.nearest(self.hardly)) for entry in self.mattering)
         nearest = sorted(pairs, key=lambda pair: pair[0].distance_to(pair[1]))
@@ -301,8 +320,8 @@ class Flips(Printable):
         if self.found and not self.mattering and not missing:
             flip = "flip that matters" if self.moving else "flip"
             yield (
-                f"No {flip}: {plural(len(self.found), 'assumption')} checked, each from {span} its "
-                "nominal value."
+                f"No {flip}: {plural(len(self.found), 'assumption')} checked, each from "
+                f"{self.span} its nominal value."
             )
         if not self.mattering:  # else --all tells them
             yield from _hardly(self)

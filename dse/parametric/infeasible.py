@@ -16,7 +16,7 @@ from dse import search
 from dse.algebra import units
 from dse.algebra.expression import Expression
 from dse.algebra.thresholds import ConstraintThreshold, thresholds_of
-from dse.errors import DseError, InfeasibleError, NothingFoundError, TooLargeError
+from dse.errors import InfeasibleError, NothingFoundError, TooLargeError
 from dse.model.evaluation import Goal, distinct
 from dse.model.problem import Problem
 from dse.model.space import ALONE, Index
@@ -25,19 +25,15 @@ from dse.reports.text import hanging, in_words, listed, pairs, paragraph, violat
 from dse.runs.limits import ENUMERABLE
 from dse.runs.solved import Run, SolvedStudy
 from dse.search import Outcome, Stop
-from dse.search.conflicts import any_design, with_conflicts
-from dse.search.exact.work import left_s, limited
+from dse.search.conflicts import with_conflicts
+from dse.search.exact.work import limited
 from dse.search.settings import Budget
-from dse.study import study
 from dse.study.overrides import Sweep
 from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
 
 MOST_SEARCHED = 200_000_000
 """Designs of a space that is not composed, up to which changes are looked for."""
-
-TIMES, MORE = 4, 0.1
-"""How many times the nearest design's instances are tried, where few run; its part of the time."""
 
 MOST_BOUNDS = 4
 """More quantities have fronts that take too long."""
@@ -102,28 +98,22 @@ def needed_by(problem: Problem) -> Needed | None:
     """Return what the bounds of a problem would have to be.
 
     None where it has none of a single quantity, more than `MOST_BOUNDS`, or no design without them,
-    and where that takes too long.  Where designs are measured, those of what is not measured.
+    where that takes too long, and where designs are measured.
     """
     bounds = tuple(_bounds(problem))
-    before = problem.beforehand
-    if before is not None:
-        if before.pool is not None or not before.any:
-            return None
-        bounds = tuple(one for one in bounds if problem.constraints[one.place] in before.rules)
     goals = tuple(dict.fromkeys(bound.goal for bound in bounds))
-    if not bounds or len(goals) > MOST_BOUNDS:
+    if not 0 < len(goals) <= MOST_BOUNDS or problem.beforehand is not None:
         return None
     limited = [problem.constraints[bound.place] for bound in bounds]
-    searched = problem if before is None else before.alone
-    rest = tuple(rule for rule in searched.constraints if rule not in limited)
-    relaxed = replace(searched, goals=goals, constraints=rest, beside=False)
+    rest = tuple(rule for rule in problem.constraints if rule not in limited)
+    relaxed = replace(problem, goals=goals, constraints=rest, beside=False)
     outcome = None
     with suppress(TooLargeError):
         outcome = search.run_search(relaxed, search.SearchSettings(method="exact"))
     if outcome is None or not outcome.exact:
         return None
     rows = np.vstack([outcome.front_index, _hosts_meeting(problem, limited)])
-    columns = (problem if before is None else relaxed).describe(rows)
+    columns = problem.describe(rows)
     values = np.column_stack([columns[bound.threshold.name] for bound in bounds])
     known = np.isfinite(values).all(axis=1)
     return Needed(bounds, values[known], rows[known]) if known.any() else None
@@ -197,10 +187,10 @@ def _explained(infeasible: Study, outcome: Outcome) -> tuple[str, dict[str, Any]
         if known
         else (["changes that would admit a design were not looked for: too much work"], {})
     )
-    few = known and _more_would_do(infeasible, outcome.nearest_index)
+    few = known and COMPUTE_ALONE in infeasible.notes
     lines = [
         _headline(problem.size + len(problem.hosts), None if known else outcome.evaluated, composed)
-        + " with the least instances that carry the rate; with more there is one" * few
+        + " with the least instances that carry the rate: give `instances` a range" * few
         + (f"; {outcome.ledger.but}" if outcome.ledger.but else ""),
         *near,
         *_host_lines(problem, near_facts["nearest_design"]),
@@ -278,24 +268,6 @@ def _host_lines(problem: Problem, nearest: str) -> Iterator[str]:
         yield hanging(ALONE, "; ".join(texts))
 
 
-def _more_would_do(infeasible: Study, nearest: Index) -> bool:
-    """Tell whether several times the instances of the nearest design admit one, where few run."""
-    if COMPUTE_ALONE not in infeasible.notes:
-        return False
-    (counts,) = infeasible.problem.counts(nearest[np.newaxis])
-    document, most = infeasible.document, TIMES * max(counts.values(), default=1)
-    stages = [
-        fields | {"instances": {"from": int(fields.get("fleet") != "mixed"), "to": most}}
-        if fields.get("instances") in (None, "least") and not fields.get("counts")
-        else fields
-        for fields in document.stages
-    ]
-    with suppress(DseError), limited(seconds=MORE * left_s()):
-        changed = replace(document, data=document.data | {"stages": stages})
-        return any_design(study.prepare(changed).problem) is not None
-    return False
-
-
 def _headline(size: int, evaluated: int | None, composed: bool) -> str:
     """Return what was found; `evaluated` is how many designs where the others are not known."""
     if composed:
@@ -343,19 +315,11 @@ def _repairs(
 
 def _overlooked(infeasible: Study, outcome: Outcome, whole: Outcome) -> tuple[str, dict[str, Any]]:
     example = described(infeasible.problem, whole.front_index[:1])[0]
-    known = whole.feasible_in_space
-    count = f"at least {whole.feasible:,}" if known is None else f"{known:,}"
     text = (
-        f"none of the {outcome.evaluated:,} designs evaluated is feasible, but {count} of all "
-        f"{infeasible.problem.size:,} are, for instance {example}; "
-        "search with method exact, or with a larger budget"
+        f"none of the {outcome.evaluated:,} designs evaluated is feasible, but others are, for "
+        f"instance {example}; search with method exact, or with a larger budget"
     )
-    facts = {
-        "feasible": whole.feasible,
-        "feasible_in_space": known,
-        "evaluated": outcome.evaluated,
-        "example": example,
-    }
+    facts = {"feasible": whole.feasible, "evaluated": outcome.evaluated, "example": example}
     return text, facts
 
 

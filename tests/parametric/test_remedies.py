@@ -135,7 +135,7 @@ def test_that_more_than_the_least_instances_would_do_is_said(write: Write) -> No
     with pytest.raises(InfeasibleError) as caught:
         dse.answer(write(LEAST), flips=False)
     assert str(caught.value).splitlines()[0] == (
-        "no feasible design with the least instances that carry the rate; with more there is one"
+        "no feasible design with the least instances that carry the rate: give `instances` a range"
     )
     assert len(dse.run(write(LEAST), overrides={"des.instances": "3"}).front)
 
