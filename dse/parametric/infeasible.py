@@ -54,13 +54,6 @@ class Bound:
         """What is optimised in its place."""
         return Goal(self.threshold.name, maximise=self.threshold.down)
 
-    def excess(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return by how much values (n,) miss it, relative to it; to the largest where it is 0."""
-        sign = 1.0 if self.threshold.up else -1.0
-        by = sign * (values - self.threshold.value)
-        size = abs(self.threshold.value) or np.abs(values).max(initial=0.0) or 1.0
-        return np.maximum(by, 0.0) / size
-
 
 @dataclass(frozen=True)
 class Needed:
@@ -75,13 +68,6 @@ class Needed:
         """The best value of each quantity, whatever the others are."""
         pairs = zip(self.bounds, self.values.T, strict=True)
         return [float(v.max() if bound.threshold.down else v.min()) for bound, v in pairs]
-
-    @property
-    def nearest(self) -> Index:
-        """The design (d,) that misses the bounds by the least sum of relative excess."""
-        pairs = zip(self.bounds, self.values.T, strict=True)
-        excess = np.column_stack([bound.excess(values) for bound, values in pairs])
-        return np.asarray(self.rows[int(excess.sum(axis=1).argmin())])
 
     def sentence(self) -> str:
         """Say what each bound would have to be at least."""
@@ -217,7 +203,8 @@ def _near(
     problem: Problem, outcome: Outcome, nearest: Index, need: Needed | None
 ) -> tuple[list[str], dict[str, Any]]:
     """Return what bounds would have to be and the nearest design, as lines and as plain data."""
-    point = _nearest(problem, outcome, nearest) if need is None else need.nearest[np.newaxis]
+    tried = np.vstack([outcome.sample_index, nearest[np.newaxis]])
+    point = _nearest(problem, distinct(tried) if need is None else need.rows)
     (violation,) = problem.evaluate(point).violation.tolist()
     violations = dict(zip(problem.constraint_names, violation, strict=True))
     (design,) = described(problem, point)
@@ -240,13 +227,12 @@ def _near(
     return lines, facts
 
 
-def _nearest(problem: Problem, outcome: Outcome, nearest: Index) -> Index:
-    """Return the design (1, d) that misses constraints by the least sum, relatively.
+def _nearest(problem: Problem, rows: Index) -> Index:
+    """Return the one of designs (n, d) that misses constraints by the least sum, relatively.
 
-    Of the infeasible designs that the search kept; one with instances or the host alone, where
-    there is any.  What misses a bound of 0 is relative to the most that a design misses it by.
+    One with instances or the host alone, where there is any.  What misses a bound of 0 is relative
+    to the most that a design misses it by.
     """
-    rows = distinct(np.vstack([outcome.sample_index, nearest[np.newaxis]]))
     if problem.stages:
         some = np.array([bool(made) for made in problem.counts(rows)]) | (rows < 0).any(axis=1)
         rows = rows[some] if some.any() else rows

@@ -8,6 +8,7 @@ import pytest
 import dse
 from dse.errors import InfeasibleError
 from dse.parametric.infeasible import needed_by
+from dse.reports.designs import described
 from dse.study import study
 from tests.conftest import everything
 
@@ -20,7 +21,8 @@ constraints: ["area <= 0.1 mm2", "20 mW >= power", "utilisation >= 0.97"]
 
 
 def test_bounds_need_what_all_designs_say(write) -> None:
-    problem = study.prepare(study.read_study(write(TIGHT))).problem
+    path = write(TIGHT)
+    problem = study.prepare(study.read_study(path)).problem
     need = needed_by(problem)
     every = everything(problem)
     first = len(problem.constraint_names) - len(problem.constraints)
@@ -30,7 +32,10 @@ def test_bounds_need_what_all_designs_say(write) -> None:
     assert need.best == pytest.approx([values[0].min(), values[1].min(), values[2].max()])
     over = [values[0] / 1e-7 - 1, values[1] / 0.02 - 1, 1 - values[2] / 0.97]
     excess = np.maximum(np.column_stack(over), 0)
-    assert (need.nearest == carry[excess.sum(axis=1).argmin()]).all()
+    nearest = carry[[excess.sum(axis=1).argmin()]]
+    with pytest.raises(InfeasibleError) as caught:
+        dse.run(path)
+    assert caught.value.facts["nearest_design"] == described(problem, nearest)[0]
 
 
 def test_what_is_needed_comes_first(write) -> None:
