@@ -230,6 +230,23 @@ class TestBreakEven:
         jumped = report_on(replace(jump, host=jump.host * slow))
         assert says(jumped) == "measured only: no model fits"
 
+    @pytest.mark.parametrize("count", [9, 17])
+    def test_two_regimes_within_the_noise_are_named(self, count: int) -> None:
+        data = timings(SHA, 0.01, np.geomspace(16, 2**20, count))
+        assert data.host is not None
+        late = data.size > 2000
+        found = report_on(replace(data, host=data.host * np.where(late, 1.2, 1.0))).verdict
+        assert found is not None
+        host = found.model.curves["host"]
+        assert (host.noise < 0.1, host.step) == (True, data.size[late][0])
+        assert found.text().startswith(
+            "measured only: no model fits, because the model does not fit the host, which steps: "
+            "host at "
+        )
+        noisy = [timings(SHA, 0.06, SIZES, seed) for seed in range(40)]
+        steps = [bool(fit_model(one.size, one.host, one.offload).offload.step) for one in noisy]
+        assert sum(steps) <= 1
+
     def test_what_is_close_everywhere_is_accepted_and_a_shape_is_not(self) -> None:
         for bend, fits in ((0.04, True), (0.2, False)):
             data = timings(SHA)

@@ -27,8 +27,8 @@ CONFIDENCE, SURE = 0.95, 0.99
 """Of intervals; an exponent is 1 unless 1 lies outside its interval of the second one."""
 
 CLOSE, MOST_NOISE = 0.05, 0.1
-"""A curve fits that is nowhere further off than the first, or whose noise is below the second:
-more is no noise of a timer but another shape."""
+"""A curve fits that is nowhere further off than the first, or that does not step and whose noise is
+below the second: more is no noise of a timer but another shape."""
 
 PER_BYTE = "per_byte_s_per_byte"
 
@@ -143,8 +143,25 @@ class Curve:
 
     @property
     def fits(self) -> bool:
-        """Whether no size is off by much, or the scatter is no more than noise."""
-        return self.worst < CLOSE or self.noise <= MOST_NOISE
+        """Whether no size is off by much, or the scatter is no more than noise without a step."""
+        return self.worst < CLOSE or (self.noise <= MOST_NOISE and not self.step)
+
+    @cached_property
+    def step(self) -> float:
+        """The size from which on times are another curve, 0 without one.
+
+        A step at each size but the outer ones is tried as one more term, at 99 % for all together.
+        """
+        if self.freedom < 2 or self.worst < CLOSE:
+            return 0.0
+        slopes = self.slopes(self.size) / self.at(self.size)[:, None]
+        left = np.eye(len(self.size)) - slopes @ self.inverse
+        errors = left @ np.log1p(self.errors)
+        steps = left @ (self.size[:, None] >= self.size[2:-1])
+        share = errors @ steps / np.linalg.norm(steps, axis=0)
+        t = np.abs(share) / np.sqrt((errors @ errors - share**2) / (self.freedom - 1))
+        sure = quantile(self.freedom - 1, 1 - (1 - SURE) / len(t))
+        return float(self.size[2 + np.argmax(t)]) if t.max() > sure else 0.0
 
     @cached_property
     def inverse(self) -> Array:

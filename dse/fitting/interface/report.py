@@ -79,7 +79,9 @@ class Verdict:
         bad = {name: curve for name, curve in self.model.curves.items() if not curve.fits}
         if bad:
             noise = percent(max(curve.noise for curve in bad.values()))
-            return f"the model does not fit the {listed(list(bad))} (noise {noise})"
+            steps = [f"{name} at {size_text(one.step)}" for name, one in bad.items() if one.step]
+            step = f", which steps: {listed(steps)}" * bool(steps)
+            return f"the model does not fit the {listed(list(bad))}{step} (noise {noise})"
         is_open = any(one.low == 0 and one.high == math.inf for one in self.crossings)
         return "the noise leaves the break-even open" if is_open else ""
 
