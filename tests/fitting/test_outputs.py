@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -238,86 +239,10 @@ class TestPrograms:
             self.pair(tmp_path, three, three, TimingOptions(in_flight=64))
 
 
-BLOCK = """\
-Accel Perf Configuration:
-Workload Type:  copy
-Transfer size:  4096 bytes
-Queue depth:    32
-Allocate depth: 32
-# threads/core: 1
-Run time:       5 seconds
-"""
-"""github.com/spdk/spdk/issues/2076 and 2329, SPDK 21.10 and 22.05."""
-ROWS = """
-Core,Thread             Transfers        Bandwidth           Failed      Miscompares
-0,0                    10533642/s      41147 MiB/s                0                0
-====================================================================================
-Total                  10533642/s      41147 MiB/s                0                0
-"""
-"""github.com/facebookresearch/DCPerf/pull/657, SPDK 25.05."""
-TWO_CORES = """
-Core           Transfers     Bandwidth     Failed     Miscompares
-         0     1000000/s    3906 MiB/s          0           0
-         1     1000000/s    3906 MiB/s          0           0
-==================================================================
-Total:         2000000/s    7812 MiB/s          0           0
-"""
-"""As SPDK 20.10 prints."""
-COMPRESSED = """
-    lcore id Level   Comp size   Comp ratio [%]    Comp [Gbps]   Decomp [Gbps]
-           1     1        1595             2.43           8.04           23.22
-"""
-"""github.com/facebookresearch/DCPerf/pull/653, DPDK 25.11; there with a second core."""
-SECOND = "           4     1        1595             2.43           7.96           22.81\n"
-SIZES = "For the current input parameters (segment size = 2048, maximum segments per SGL = 16):\n"
-"""github.com/openeuler-riscv/oerv-team/issues/1670."""
-OLDER = """\
- Level   Comp size   Comp ratio [%]   Comp [Cycles/it]   Comp [Cycles/Byte]    Comp [Gbps]\
-   Decomp [Cycles/it]   Decomp [Cycles/Byte]   Decomp [Gbps]
-     1       51003            48.64          10485760                10.00           2.00\
-             5242880                   5.00            4.00
-"""
-"""As DPDK 19.02 prints."""
-QAT = """\
-dpdk-test-crypto-perf -l 1-2 -- --devtype crypto_qat --cipher-algo aes-cbc --cipher-key-sz 16 \
---cipher-op encrypt --optype cipher-only
-    lcore id    Buf Size  Burst Size    Enqueued    Dequeued  Failed Enq  Failed Deq        MOps\
-        Gbps  Cycles/Buf
-
-           2          64          32    30000000    30000000    46336996    41002399      6.5919\
-      3.3750      333.74
-           2        2048          32    30000000    30000000   196942525   189059223      2.5404\
-     41.6215      866.01
-"""
-"""A log of a C62x card in a public repository."""
-GUIDE = """\
-          72          64          32    10000000    10000000    40671829    37530011      3.2557\
-      1.6669      703.38
-"""
-"""Of a public guide to QuickAssist cards, where it follows the row of another core."""
-AM65X = """\
-        [ 3006.234145] testing speed of async ecb(aes) (ecb-aes-sa2ul) encryption
-        root@am65xx-evm:~# [ 3006.242891] tcrypt: test 0 (128 bit key, 16 byte blocks): 87335 \
-operations in 1 seconds (1397360 bytes)
-"""
-"""github.com/TexasInstruments/processor-sdk-doc."""
-GXL = """\
-> [   24.370000] testing speed of async ecb(aes) (ecb(aes-arm64)) encryption
-> [   24.373201] tcrypt: test 0 (128 bit key, 16 byte blocks): 558165
-> operations in 1 seconds (8930640 bytes)
-"""
-"""Of a mail to the list linux-amlogic on an Odroid C2, quoted and wrapped."""
-RFC4106 = """\
-               testing speed of rfc4106(gcm(aes)) (rfc4106-gcm-aesni) encryption
-[54886.223056] test 0 (160 bit key, 16 byte blocks):
-[54887.222241] 723747 operations in 1 seconds (11579952 bytes)
-"""
-"""Of a mail to the list linux-crypto, on Linux 5.8."""
-QAT_XTS = """\
-   testing speed of multibuffer qat_aes_xts (qat_aes_xts) encryption
-   test 0 (256 bit key, 16 byte blocks): 1 operation in 14596 cycles (16 bytes)
-"""
-"""Of a patch on the list linux-crypto."""
+PUBLIC = dict(re.findall(r"^#: (\w+): .*\n((?:(?!#:).*\n)*)", sample("public.txt"), re.M))
+"""Facts of public reports by name; the sources are in the file."""
+BLOCK, ROWS, SIZES = PUBLIC["BLOCK"], PUBLIC["ROWS"], PUBLIC["SIZES"]
+COMPRESSED, SECOND, QAT = PUBLIC["COMPRESSED"], PUBLIC["SECOND"], PUBLIC["QAT"]
 
 
 class TestPublicReports:
@@ -326,14 +251,14 @@ class TestPublicReports:
         [
             (BLOCK + ROWS, ("copy", ""), 4096, 1 / 10533642),
             (SIZES + COMPRESSED, ("deflate-1", "compression"), 32768, 32768 * 8e-9 / 8.04),
-            (SIZES + OLDER, ("deflate-1", "compression"), 32768, 32768 * 8e-9 / 2),
-            (SIZES + OLDER, ("deflate-1", "decompression"), 32768, 32768 * 8e-9 / 4),
+            (SIZES + PUBLIC["OLDER"], ("deflate-1", "compression"), 32768, 32768 * 8e-9 / 2),
+            (SIZES + PUBLIC["OLDER"], ("deflate-1", "decompression"), 32768, 32768 * 8e-9 / 4),
             (QAT, ("aes-128-cbc", "encryption"), 64, 1e-6 / 6.5919),
             (QAT, ("aes-128-cbc", "encryption"), 2048, 2048 * 8e-9 / 41.6215),
-            (AM65X, ("aes-128-ecb", "encryption"), 16, 1 / 87335),
-            (GXL, ("aes-128-ecb", "encryption"), 16, 1 / 558165),
-            (RFC4106, ("rfc4106(gcm(aes))-160", "encryption"), 16, 1 / 723747),
-            (QAT_XTS, ("qat_aes_xts-256", "encryption"), 16, 14596 / 3e9),
+            (PUBLIC["AM65X"], ("aes-128-ecb", "encryption"), 16, 1 / 87335),
+            (PUBLIC["GXL"], ("aes-128-ecb", "encryption"), 16, 1 / 558165),
+            (PUBLIC["RFC4106"], ("rfc4106(gcm(aes))-160", "encryption"), 16, 1 / 723747),
+            (PUBLIC["QAT_XTS"], ("qat_aes_xts-256", "encryption"), 16, 14596 / 3e9),
         ],
     )
     def test_read(self, text: str, key: tuple[str, str], size: int, time: float) -> None:
@@ -346,11 +271,11 @@ class TestPublicReports:
         [
             (BLOCK, "no line of it holds a time or a rate"),
             (BLOCK.replace("Queue depth:    32\n", "") + ROWS, "nothing says workload, transfer"),
-            (BLOCK + TWO_CORES, "rates of calls side by side are a sum"),
+            (BLOCK + PUBLIC["TWO_CORES"], "rates of calls side by side are a sum"),
             (BLOCK.replace("Accel", "Idxd"), "it is no output of openssl speed, tcrypt, dpdk"),
             (COMPRESSED + SECOND, "nothing says the size of a call"),
             (SIZES + COMPRESSED + SECOND, "'lcore 1 and 4'; rates of calls side by side"),
-            (QAT + GUIDE, "'lcore 2 and 72'; rates of calls side by side"),
+            (QAT + PUBLIC["GUIDE"], "'lcore 2 and 72'; rates of calls side by side"),
         ],
     )
     def test_or_refused_in_one_sentence(self, text: str, said: str) -> None:

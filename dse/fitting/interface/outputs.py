@@ -194,7 +194,7 @@ def _tcrypt(found: ProgramOutput, clock_hz: float) -> None:
     headings = [*_HEADING.finditer(found.text)]
     for match in _RESULT.finditer(found.text):
         above = [one for one in headings if one.start() < match.start()]
-        bits, size, update, number, span, unit, cycles = match.groups()
+        bits, size, update, number = match.groups()[:4]
         if not above or not int(number):
             rule = "it needs a line 'testing speed of ...' above, and a call that ended"
             found.fault(match.start(), match[0], rule, "keep the whole log, of longer runs")
@@ -202,11 +202,17 @@ def _tcrypt(found: ProgramOutput, clock_hz: float) -> None:
         if update in (None, size):
             plain, name = (algorithm_name(above[-1][2], int(one or 0)) for one in (0, bits))
             key = name + f"-{bits}" * bool(bits and name == plain), above[-1][4] or ""
-            time = float(number) if cycles else float(span or 1) / float(number)
-            found.add(key, int(size), time / (clock_hz if cycles or unit == "cycles" else 1))
+            found.add(key, int(size), _tcrypt_time(match, clock_hz))
     for heading in headings:
         found.in_flight = None if heading[1] == "multibuffer " else found.in_flight
         found.facts["driver"] = heading[3] or "not named"
+
+
+def _tcrypt_time(match: re.Match[str], clock_hz: float) -> float:
+    """Return the time of a call from its cycles, from calls in a span, or from calls in 1 s."""
+    number, span, unit, cycles = match.groups()[3:]
+    time = float(number) if cycles else float(span or 1) / float(number)
+    return time / (clock_hz if cycles or unit == "cycles" else 1)
 
 
 _DPDK_SAYS = re.compile(
@@ -244,10 +250,7 @@ def _dpdk(found: ProgramOutput, _: float) -> None:
             options |= sizes or {f"{match[1]} {match[2][:2]}": match[3]}
         cells = re.split(r",\s*|\s+", line.strip())
         if _TABLE.fullmatch(line):
-            spaced = line.strip("# \t").replace("lcore id ", "lcore id  ", 1)
-            parts = re.split(r",\s*|\s{2,}", spaced)
-            plain = [re.sub(r"\s*[\[(].*", "", part).casefold() for part in parts]
-            columns = [_COLUMNS.get(name, name) for name in plain]
+            columns = _dpdk_columns(line)
         elif columns and _CELLS.fullmatch(line.strip()):
             row = dict(zip(columns, map(float, cells), strict=False))
             if len(cells) != len(columns):
@@ -262,11 +265,22 @@ def _dpdk(found: ProgramOutput, _: float) -> None:
             for name in several.keys() & row.keys():
                 several[name].add(row[name])
         at += len(line) + 1
+    _one_of_each(found, several)
+
+
+def _one_of_each(found: ProgramOutput, several: dict[str, set[float]]) -> None:
+    """Keep the core and the burst of the rows as facts, or that there are several."""
     for name, values in several.items():
         shown = " and ".join(f"{one:g}" for one in sorted(values)[:2])
         found.facts |= {name: shown} if values else {}
         if len(values) > 1:
             found.side_by_side(0, f"{name} {shown}", f"keep the rows of one {name}")
+
+
+def _dpdk_columns(line: str) -> list[str]:
+    parts = re.split(r",\s*|\s{2,}", line.strip("# \t").replace("lcore id ", "lcore id  ", 1))
+    plain = [re.sub(r"\s*[\[(].*", "", part).casefold() for part in parts]
+    return [_COLUMNS.get(name, name) for name in plain]
 
 
 def _compressed(
@@ -377,13 +391,19 @@ def common_keys(outputs: list[ProgramOutput], wanted: str | None) -> tuple[Key, 
         holder = "the outputs hold" if len(each) > 1 else f"{outputs[0].path} holds"
         names = listed(sorted(map(key_text, pairs)))
         raise DseError(f"{holder} {names}; choose one with --algorithm")
-    held = [listed(sorted(map(key_text, keys))) for keys in each]
+    raise _nothing_in_common(outputs, slow, fast)
+
+
+def _nothing_in_common(outputs: list[ProgramOutput], slow: list[Key], fast: list[Key]) -> DseError:
     same = {name for name, _ in slow} & {name for name, _ in fast}
     remedy = "measure one direction with both" if same else "measure one algorithm with both"
     if ("", "") in [*slow, *fast]:
         remedy = "say which algorithm the other is of with --algorithm"
-    paths = [one.path for one in outputs]
-    raise DseError(f"{paths[0]} holds {held[0]} and {paths[1]} {held[1]}; {remedy}")
+    held = [
+        f"{one.path} holds {listed(sorted(map(key_text, keys)))}"
+        for one, keys in zip(outputs, (slow, fast), strict=True)
+    ]
+    return DseError(f"{held[0]} and {held[1].replace(' holds', '', 1)}; {remedy}")
 
 
 def _alike(one: str, other: str, *, named: bool) -> bool:
