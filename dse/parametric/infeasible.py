@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -44,15 +44,11 @@ MOST_CONFLICTS = 5
 
 @dataclass(frozen=True)
 class Bound:
-    """A constraint with one bound of one quantity: its place in the study, and the bound."""
+    """A constraint with one bound of one quantity: its place, the bound, and what is optimised."""
 
     place: int
     threshold: ConstraintThreshold
-
-    @property
-    def goal(self) -> Goal:
-        """What is optimised in its place."""
-        return Goal(self.threshold.name, maximise=self.threshold.down)
+    goal: Goal
 
 
 @dataclass(frozen=True)
@@ -119,13 +115,19 @@ def _hosts_meeting(problem: Problem, limited: Sequence[Expression]) -> Index:
 def _bounds(problem: Problem) -> Iterator[Bound]:
     for place, constraint in enumerate(problem.constraints):
         found = thresholds_of(constraint)
-        names = constraint.names
-        if len(found) != 1 or len(names) != 1 or found[0].name not in names:
-            continue
-        quantity = next((q for q in problem.quantities if q.name == found[0].name), None)
-        plain = quantity is not None and not quantity.labels and not quantity.partial
-        if plain and found[0].up != found[0].down and isinstance(found[0].quantity.tree, ast.Name):
-            yield Bound(place, found[0])
+        goal = goal_of(problem, found[0]) if len(found) == len(constraint.names) == 1 else None
+        if goal is not None:
+            yield Bound(place, found[0], goal)
+
+
+def goal_of(problem: Problem, threshold: ConstraintThreshold) -> Goal | None:
+    """Return what is optimised in place of a bound; None unless it is of one plain quantity."""
+    name, tree = threshold.name, threshold.quantity.tree
+    quantity = next((q for q in problem.quantities if q.name == name), None)
+    plain = quantity is not None and not quantity.labels and not quantity.partial
+    if not plain or not isinstance(tree, ast.Name) or threshold.up == threshold.down:
+        return None
+    return Goal(name, maximise=threshold.down)
 
 
 def explain_infeasible(
@@ -173,10 +175,10 @@ def _explained(infeasible: Study, outcome: Outcome) -> tuple[str, dict[str, Any]
         if known
         else (["changes that would admit a design were not looked for: too much work"], {})
     )
-    few = known and COMPUTE_ALONE in infeasible.notes
+    few = known and _are_least(infeasible, near_facts["violations"])
     lines = [
         _headline(problem.size + len(problem.hosts), None if known else outcome.evaluated, composed)
-        + " with the least instances that carry the rate: give `instances` a range" * few
+        + " with the least instances that carry the rate; more were not tried" * few
         + (f"; {outcome.ledger.but}" if outcome.ledger.but else ""),
         *near,
         *_host_lines(problem, near_facts["nearest_design"]),
@@ -252,6 +254,13 @@ def _host_lines(problem: Problem, nearest: str) -> Iterator[str]:
         violated = zip(problem.constraint_names, missed, strict=True)
         texts = [f"{rule}: {violation_text(by, rule)}" for rule, by in violated if not by <= 0]
         yield hanging(ALONE, "; ".join(texts))
+
+
+def _are_least(infeasible: Study, violations: Mapping[str, float]) -> bool:
+    """Tell whether no more instances run than carry the rate, and only bounds are missed."""
+    missed = {rule for rule, by in violations.items() if not by <= 0}
+    own = {rule.text for rule in infeasible.problem.constraints}
+    return COMPUTE_ALONE in infeasible.notes and missed <= own
 
 
 def _headline(size: int, evaluated: int | None, composed: bool) -> str:

@@ -6,7 +6,6 @@ Every repair has been tried: the study with that one change has the design that 
 
 from __future__ import annotations
 
-import ast
 import json
 import math
 import shlex
@@ -18,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from dse import search
-from dse.algebra import compared_numbers, thresholds, units
-from dse.algebra.expression import Expression
+from dse.algebra import thresholds, units
 from dse.algebra.thresholds import ConstraintThreshold
 from dse.errors import ContractError, DseError, TooLargeError
 from dse.files.document import Document
@@ -28,6 +26,7 @@ from dse.model.graph import argument_names
 from dse.model.problem import Problem
 from dse.model.space import Index, as_index, one_block
 from dse.parametric.breakpoints import DENSE, LISTED, PARTS, Bracket, Line, advance
+from dse.parametric.infeasible import goal_of
 from dse.parametric.question import AnswerDesigns, Question, limits_of, widest
 from dse.reports.designs import described
 from dse.reports.text import change, listed, relative_change, rule_text, unit_suffix
@@ -58,9 +57,6 @@ SHORT = 1e-3
 
 FACTOR, RUNGS, FIRST = 1e9, 32, 0.05
 """How far a field is varied, in how many parts, and the first of them, relative to its value."""
-
-MOST = 1e300
-"""A bound that everything finite meets."""
 
 BEYOND = (0.0, 1e-4, SHORT, 1e-2)
 """How much further on a number is tried that does not do as it is written."""
@@ -376,9 +372,7 @@ def _bound_repair(attempts: Attempts, place: int, threshold: ConstraintThreshold
     rule = infeasible.problem.constraints[place].text
     path = f"constraints.{place}"
     with attempts.trying(f"another bound of {rule}"):
-        sides = [True] * threshold.up + [False] * threshold.down
-        known = filter(None, [_least_bound(infeasible, place, threshold, up=up) for up in sides])
-        found = min(known, key=lambda pair: abs(pair[0] - threshold.value), default=None)
+        found = _least_bound(infeasible, place, threshold)
         texts = [] if found is None else _bound_texts(threshold, found[0])
         first = _first_solved(infeasible, path, texts, threshold.text)
         if found is None or first is None:
@@ -399,43 +393,39 @@ def _bound_repair(attempts: Attempts, place: int, threshold: ConstraintThreshold
 
 
 def _least_bound(
-    infeasible: Study, place: int, threshold: ConstraintThreshold, *, up: bool
+    infeasible: Study, place: int, threshold: ConstraintThreshold
 ) -> tuple[float, bool] | None:
-    """Return the bound nearest to today's that admits a design, and whether none nearer may."""
-    problem, value = infeasible.problem, threshold.value
-    rules = list(problem.constraints)
-    rules[place], order = _up_to(threshold, up=up)
-    bound = replace(problem, constraints=tuple(rules))
-    entry = Assumption(threshold.name, threshold.name, value, False, bound, bound=(place, order))
-    if threshold.strict and any_design(bound) is not None:
-        return value, True
-    design = any_design(entry.at(MOST if up else -MOST))
-    if design is None:
+    """Return the bound nearest to today's that admits a design, and whether none nearer may.
+
+    It is what is compared of the designs that meet all else: of every one where these are few, else
+    of the best, where that is one quantity, or of any.
+    """
+    rules = list(infeasible.problem.constraints)
+    rules[place] = threshold.rest
+    free = replace(infeasible.problem, constraints=tuple(rules))
+    if free.size <= LISTED:
+        rows, least = np.vstack([as_index(one_block(free.sizes)), free.hosts]), True
+        rows = rows[free.evaluate(rows).feasible]
+    else:
+        rows, least = _best(free, threshold)
+    if not len(rows):
         return None
-    most = float(threshold.quantity.value(problem.describe(design))[0])
-    if not math.isfinite(most):
-        return None
-    change = LeastChange(infeasible, entry, most)
-    change.line.learn(design)
-    found = change.value([most])
-    if found is None:
-        return most, change.least
-    values = threshold.quantity.value(problem.describe(change.admitted(found)))
-    return float(values.min() if up else values.max()), change.least
+    values = threshold.quantity.value(free.describe(rows))
+    nearest = float(values[np.abs(values - threshold.value).argmin()])
+    return (nearest, least) if math.isfinite(nearest) else None
 
 
-def _up_to(threshold: ConstraintThreshold, *, up: bool) -> tuple[Expression, int]:
-    """Return the constraint with its bound between today's and a number, and that one's place."""
-    sides = (ast.GtE(), ast.LtE()) if up else (ast.LtE(), ast.GtE())
-    near, far = (ast.Constant(float(threshold.value)) for _ in sides)
-    parts: list[ast.expr] = [
-        ast.Compare(threshold.quantity.tree, [side], [number])
-        for side, number in zip(sides, (near, far), strict=True)
-    ]
-    tree = ast.BoolOp(ast.And(), [threshold.rest.tree, *parts])
-    places = [number is far for number, _, _ in compared_numbers.compared(tree)]
-    names = threshold.rest.names | threshold.quantity.names
-    return Expression(threshold.source, names, True, tree), places.index(True)
+def _best(free: Problem, threshold: ConstraintThreshold) -> tuple[Index, bool]:
+    """Return designs with the best of what a bound limits and True, or any design and False."""
+    goal = goal_of(free, threshold)
+    with suppress(TooLargeError):
+        if goal is not None:
+            settings = search.SearchSettings(method="exact")
+            found = search.run_search(replace(free, goals=(goal,)), settings)
+            if found.exact:
+                return found.front_index, True
+    design = any_design(free)
+    return free.hosts[:0] if design is None else design, False
 
 
 def _bound_texts(threshold: ConstraintThreshold, value: float) -> list[str]:
