@@ -11,11 +11,11 @@ from fractions import Fraction
 from pathlib import Path
 from string import Formatter
 
-from dse.algebra.units import factor
+from dse.algebra.units import factor, show
 from dse.contract.evaluators import INFEASIBLE, InfeasibleDesign, Measurement, Value
 from dse.errors import UnitError, nearest
 from dse.measure.outputs import NOTHING, Declared, UnusableOutputError, read, values
-from dse.workers.programs import Ended, how_it_ended, supervised
+from dse.workers.programs import Ended, how_it_ended, machine_byte, supervised
 from dse.workers.supervisor import OUTPUT
 
 CAUSE_CHARACTERS = 100
@@ -51,8 +51,8 @@ class Command:
         a slash is looked for in ``PATH``.
     units
         Unit in which an axis is written for the program, by axis; SI where it has none.
-    timeout_s
-        None for no limit.
+    timeout_s, memory_byte
+        Of an attempt, and of each process; None for no limit but the machine's.
     declared
         What its exit statuses and outputs mean besides.
     """
@@ -63,6 +63,7 @@ class Command:
     beside: str
     units: Mapping[str, str] = field(default_factory=dict, hash=False)
     timeout_s: float | None = None
+    memory_byte: int | None = None
     declared: Declared = NOTHING
 
     def measure(self, design: Mapping[str, Value], folder: Path) -> Measurement:
@@ -88,6 +89,7 @@ class Command:
             },
             timeout_s=self.timeout_s,
             stop=stop,
+            memory_byte=self.memory_byte,
         )
         seconds = time.monotonic() - begin
         kind, cause = self._failure(ended, arguments[0])
@@ -128,16 +130,19 @@ class Command:
                 )
             cause = f"{program} cannot be started: {ended.unstarted}{hint}"
             return "start" if ended.lasting else "worker", cause
+        if ended.status in self.declared.exits:
+            return INFEASIBLE, _how(ended)
         if ended.why == "timeout":
             return "timeout", f"it took longer than {self.timeout_s:g} s"
+        if ended.why == "memory":
+            most = show(self.memory_byte or machine_byte(), "memory_byte")
+            return "memory", f"it took more memory than {most} (evaluate.memory): {_how(ended)}"
         if ended.why:
             return "worker", "it was stopped"
         if ended.status is None:
             return "worker", "the process that watched over it was ended"
         if ended.status:
-            kind = "signal" if ended.status < 0 else "exit"
-            kind = INFEASIBLE if ended.status in self.declared.exits else kind
-            return kind, how_it_ended(ended.status) + _last_words(ended.said)
+            return "signal" if ended.status < 0 else "exit", _how(ended)
         return "", ""
 
     def _values(self, ended: Ended, folder: Path) -> dict[str, float]:
@@ -219,11 +224,11 @@ def _wrong(name: str, unit: str, axes: Mapping[str, str | None]) -> tuple[str, s
     return None
 
 
-def _last_words(said: str) -> str:
-    """Return the last line of standard error in words, as far as it is short; nothing if none."""
-    last = said.strip().rpartition("\n")[2].strip()
+def _how(ended: Ended) -> str:
+    """Return how a program ended, with the beginning of its last line on standard error."""
+    last = ended.said.strip().rpartition("\n")[2].strip()
     shown = last if len(last) <= CAUSE_CHARACTERS else f"{last[:CAUSE_CHARACTERS]}..."
-    return f" with the message {shown!r}" if shown else ""
+    return how_it_ended(ended.status or 0) + (f" with the message {shown!r}" if shown else "")
 
 
 def _number(value: Value, unit: str) -> int | float | str:

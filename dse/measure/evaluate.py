@@ -167,6 +167,9 @@ def evaluator_of(
     if section.timeout is not None and function is None:
         rule = "a function cannot be ended when its time is over"
         reader.fault(("timeout",), rule, "remove it, or write a command")
+    if section.memory is not None:
+        rule = "a function has the memory of this program"
+        reader.fault(("memory",), rule, "remove it, or write a command")
     if section.function is not None:
         return _function(section, declared, axis_units, reader)
     if function is None:
@@ -327,12 +330,13 @@ def _command(
     for position, rule, remedy in wrong_arguments(arguments, axis_units):
         where.fault((position,), rule, remedy)
     _require_program(arguments[0], where.below(0))
-    timeout = section.timeout
+    timeout, memory = section.timeout, section.memory
     return Command(
         arguments=tuple(arguments),
         beside=str(FilePath(reader.document.file).parent.absolute()),
         units={name: unit for name, unit in axis_units.items() if unit},
         timeout_s=None if timeout is None else timeout.value,
+        memory_byte=None if memory is None else int(memory.value),
         **_known(section, declared, reader, arguments=arguments),
     )
 
@@ -376,13 +380,12 @@ def measured_of(
     pool = rows_of(written, space.axes, reader) if axes else None
     if evaluator is None or len(reader.faults) > before:
         return None
-    bench = bench_of(evaluator, section.on_failure, reader.document, axes, outputs.ranges)
+    bench = bench_of(evaluator, reader.document, axes, outputs.ranges)
     return MeasuredColumns(bench, tuple(free), tuple(outputs.units), pool=pool)
 
 
 def bench_of(
     evaluator: Evaluator,
-    on_failure: str,
     document: Document,
     axes: Sequence[Axis],
     ranges: Ranges,
@@ -403,7 +406,7 @@ def bench_of(
     else:
         shelf_of = document.shelves or (lambda identity, ranges: MemoryShelf())
         shelf = shelf_of(evaluator.identity, ranges)
-    return Bench(evaluator, shelf, on_failure, found, unit_names_of(axes))
+    return Bench(evaluator, shelf, found, unit_names_of(axes))
 
 
 def measured_quantities(

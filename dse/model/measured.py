@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from dse.contract import Column
 from dse.contract.evaluators import INFEASIBLE, Evaluator, Measurement, Shelf, Value, key
-from dse.errors import MeasurementError
 from dse.model.evaluation import Ledger, shape_of
-from dse.model.space import Index, Points, Space, as_index, design_text
+from dse.model.space import Index, Points, Space, as_index
 
 FIRST, LATELY = 5, 20
 """Numbers of first and last designs among which failures are counted."""
@@ -119,9 +118,6 @@ class Bench:
     ----------
     evaluator, shelf
         Evaluator, and storage of its measurements.
-    on_failure
-        ``continue``: a design that fails by accident is unknown.  ``abort``: the first
-        accident ends the search.
     measured_count
         Number of designs that were measured, not read from storage.
     seen
@@ -134,7 +130,6 @@ class Bench:
 
     evaluator: Evaluator
     shelf: Shelf
-    on_failure: str
     seen: dict[str, tuple[Design, Measurement]] = field(default_factory=dict)
     unit_names: Mapping[str, str] = field(default_factory=dict)
     measured_count: int = field(default=0, init=False)
@@ -175,8 +170,6 @@ class Bench:
 
         Raises
         ------
-        MeasurementError
-            A measurement failed, and the first failure ends the search.
         BudgetError
             The remaining time does not suffice for all of them.  Finished measurements are kept.
         """
@@ -185,13 +178,7 @@ class Bench:
         known = dict(self.shelf.known(keys))
         if ask and self._ask is not None:
             known = self._request(self._ask, wanted, known)
-        found = [known.get(one, UNKNOWN) for one in keys]
-        if not (ask and self.open):
-            return found
-        for design, measurement in zip(designs, found, strict=True):
-            if measurement.failed:
-                self._refuse(design, measurement)
-        return found
+        return [known.get(one, UNKNOWN) for one in keys]
 
     def _request(
         self, ask: Ask, wanted: Mapping[str, Design], known: Mapping[str, Measurement]
@@ -205,22 +192,12 @@ class Bench:
         try:
             for position, measurement in coming:  # stored as soon as it ends
                 one = missing[position]
-                if measurement.failed:
-                    self._refuse(wanted[one], measurement)
                 self.shelf.keep({one: measurement}, {one: wanted[one]})
                 self.measured_count += 1
                 found[one] = measurement
         finally:  # finished measurements count, whatever ends the rest
             self.seen |= {one: (wanted[one], found[one]) for one in wanted if one in found}
         return found
-
-    def _refuse(self, design: Design, measurement: Measurement) -> None:
-        if self.on_failure == "abort":
-            said = f"\n{measurement.said}" if measurement.said else ""
-            raise MeasurementError(
-                f"{design_text(design, self.unit_names)}: {measurement.cause}; repair what "
-                f"measures it, or write `on_failure: continue`{said}"
-            )
 
     def causes(self, *, failed: bool) -> dict[str, list[Design]]:
         """Return the designs that failed, or are infeasible, by cause, the most frequent first."""

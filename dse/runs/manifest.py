@@ -131,7 +131,6 @@ def _measured(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
     return {
         "measured": {
             "identity": sorted({bench.evaluator.identity for bench in benches}),
-            "on_failure": benches[0].on_failure,
             "designs": len({name for bench in benches for name in bench.seen}),
             "measured_anew": sum(bench.measured_count for bench in benches),
             "infeasible": len({n for bench in benches for n in bench.ruled_out}),

@@ -92,7 +92,6 @@ class _Measured(_Entries):
     """The account of what was measured."""
 
     identity: list[str]
-    on_failure: str
     designs: _Count
     measured_anew: _Count
     infeasible: _Count

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from dse.errors import DseError, Fault, MissingLibraryError, StudyError
 from dse.workers.programs import supervised
-from dse.workers.supervisor import ERROR, OUTPUT
+from dse.workers.supervisor import ERROR, OUTPUT, SAYS_SO
 
 _PYOSYS = "from pyosys import libyosys; libyosys.run_pass('script script.ys')"
 
@@ -41,7 +41,7 @@ _INTO_LOG = (
 
 
 class ToolTimeError(DseError):
-    """Yosys took longer than it may."""
+    """Yosys took longer, or more memory, than it may."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def run_yosys(yosys: Yosys, script: Sequence[str], files: Mapping[str, str]) -> 
     Raises
     ------
     ToolTimeError
-        It took longer.
+        It took longer, or all memory.
     """
     written = {**files, "script.ys": "\n".join((*script, ""))}
     with tempfile.TemporaryDirectory(prefix="dse-") as name:
@@ -141,7 +141,10 @@ def run_yosys(yosys: Yosys, script: Sequence[str], files: Mapping[str, str]) -> 
             for path in folder.iterdir()
             if path.is_file() and path.name not in {*written, OUTPUT, ERROR}
         }
-    return Output(texts.pop("log", ended.unstarted), texts)
+    log = texts.pop("log", ended.unstarted)
+    if ended.why == "memory" or (ended.status and SAYS_SO.search(log)):
+        raise ToolTimeError("mapping took all memory; make the design smaller")
+    return Output(log, texts)
 
 
 def raise_errors(output: Output, remedies: Sequence[tuple[str, str]], *, done: str) -> None:

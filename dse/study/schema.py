@@ -80,14 +80,12 @@ class EvaluateSection(StudySection):
     )
     outputs: dict[str, Output] = entries("Quantity -> unit")
     timeout: Annotated[Amount, Duration("Longest that one attempt may take", ("timeout_s",))] = None
+    memory: Amount = quantity("Most memory of each of its processes; all there is", "memory_byte")
     infeasible: InfeasibleSection | None = option("How it says that a design is infeasible", None)
     files: list[str] = items("Files whose content counts: other content, other values")
     version: str | int | float | None = option("Of what measures; another one, other values", None)
 
     retries: int = option("Attempts after an accident", 1, ge=0, le=100)
-    on_failure: Literal["continue", "abort"] = option(
-        "After an accident the search goes on without the design, or ends", "continue"
-    )
     stop_at_failures: int = option(
         "Accidents among 20 designs that end a run; 0: never", 10, ge=0, le=20
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import selectors
 import signal
@@ -36,7 +37,7 @@ class Ended:
         Its exit status, negative for the signal that ended it; None where it never started or
         its supervisor was ended.
     why
-        ``""`` where it ended by itself; else "timeout" or "stopped".
+        ``""`` where it ended by itself; else "timeout", "memory" or "stopped".
     unstarted, lasting
         Why it could not be started, and whether that is so for every design.
     cut
@@ -60,17 +61,21 @@ def supervised(
     environment: Mapping[str, str],
     timeout_s: float | None,
     stop: Callable[[], bool],
+    memory_byte: int | None = None,
 ) -> Ended:
     """Run a program to its end, to the end of its time, or until `stop` says so.
 
-    At the end of its time it and everything that it has started get SIGTERM, and a second later
-    SIGKILL.  The same happens when this process ends, however that ends.
+    Each of its processes may take so much memory, at most that of the machine, and so much time on
+    every core.  At the end of its time it and everything that it has started get SIGTERM, and a
+    second later SIGKILL.  The same happens when this process ends, however that ends.
     """
     task = {
         "arguments": list(arguments),
         "environment": dict(environment),
         "folder": str(folder),
         "timeout_s": timeout_s,
+        "cpu_s": None if timeout_s is None else math.ceil(timeout_s * (os.cpu_count() or 1)) + 1,
+        "memory_byte": machine_byte() if memory_byte is None else memory_byte,
         "most_output": OUTPUT_BYTE,
         "most_error": ERROR_BYTE,
     }
@@ -84,6 +89,11 @@ def supervised(
     finally:
         _let_go(process)
     return Ended(**json.loads(text)) if text else Ended()
+
+
+def machine_byte() -> int:
+    """Return the memory of this machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _supervisor() -> subprocess.Popen[bytes]:

@@ -1,7 +1,8 @@
 """A small program that runs another one, and outlives neither it nor its caller.
 
 ``python -I -S supervisor.py`` reads a line of JSON from its standard input: `arguments`,
-`environment`, `folder`, `timeout_s` (null: none), `most_output` and `most_error` in bytes.  It runs
+`environment`, `folder`, `timeout_s` and `cpu_s` (null: none), `memory_byte`, `most_output` and
+`most_error` in bytes.  It runs
 the program in the folder, in a session of its own, keeps the beginning of what it writes on
 standard output and the end of what it writes on standard error in files there, and prints one line
 of JSON about how it ended.  It ends the program and its process group when the time is over, when
@@ -15,6 +16,8 @@ import ctypes
 import errno
 import json
 import os
+import re
+import resource
 import selectors
 import signal
 import subprocess
@@ -32,6 +35,12 @@ OUTPUT, ERROR = "standard_output", "standard_error"
 
 MISSING = (errno.ENOENT, errno.EACCES, errno.ENOEXEC, errno.ENOTDIR, errno.ELOOP, errno.EPERM)
 """Why a program cannot be started, now or later."""
+
+NEAR = 0.8
+"""A program that fails near its limit of memory, this share of it, fails of that."""
+
+SAYS_SO = re.compile(r"MemoryError|bad_alloc|[Oo]ut of memory|[Cc]annot allocate memory")
+"""What programs write where they get no more memory."""
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
@@ -53,7 +62,7 @@ class Watched:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
-            preexec_fn=partial(_end_with, os.getpid()),  # there are no threads here
+            preexec_fn=partial(_begin, os.getpid(), task),  # there are no threads here
         )
 
     def keep(self, stream: int, chunk: bytes) -> None:
@@ -83,7 +92,13 @@ class Watched:
         self.reap()
 
 
-def _end_with(parent: int) -> None:
+def _begin(parent: int, task: dict[str, Any]) -> None:
+    """Limit the program and what it starts, and let it end with its supervisor."""
+    limits = {resource.RLIMIT_DATA: task["memory_byte"], resource.RLIMIT_CPU: task["cpu_s"]}
+    for each, most in limits.items():
+        hard = resource.getrlimit(each)[1]
+        if most is not None and (hard == resource.RLIM_INFINITY or most < hard):
+            resource.setrlimit(each, (most, hard))
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it has ended before the signal was set
@@ -156,6 +171,10 @@ def _run(task: dict[str, Any], wakeup: int) -> dict[str, Any]:
         (folder / OUTPUT).write_bytes(watched.output)
         (folder / ERROR).write_bytes(watched.error)
     said = bytes(watched.error).decode(errors="replace")
+    peak_byte = 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    if watched.status and not why:
+        near = peak_byte > NEAR * task["memory_byte"] or SAYS_SO.search(said)
+        why = "timeout" if watched.status == -signal.SIGXCPU else "memory" if near else ""
     return {
         "why": why,
         "status": watched.status,

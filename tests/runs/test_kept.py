@@ -185,15 +185,6 @@ def test_where_all_failed_the_remedy_measures_again(tmp_path: Path) -> None:
     assert found.manifest["measured"]["failed"] == 0
 
 
-def test_what_ended_a_run_is_tried_again(tmp_path: Path) -> None:
-    run, tolerant = tmp_path / "run", study(evaluate={"on_failure": "abort"})
-    with pytest.raises(MeasurementError):
-        dse.run(tolerant, evaluate=Counted(*FAILING), out=run)
-    dse.run(tolerant, evaluate=Counted(), out=run, resume=True)
-    with open_to_read(run) as store:
-        assert not [row for row in store.found.values() if row.measurement.failed]
-
-
 def test_a_run_that_measured_nothing_leaves_nothing(tmp_path: Path) -> None:
     assert cut(tmp_path / "new" / "run", 0) == ""
     assert not [*tmp_path.iterdir()]

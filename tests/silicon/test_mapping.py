@@ -159,6 +159,13 @@ def test_what_takes_too_long_is_ended(tool: str) -> None:
     assert str(caught.value) == rule
 
 
+def test_what_takes_too_much_memory_is_told(tool: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dse.workers.programs.machine_byte", lambda: 30_000_000)
+    greedy = yosys.Yosys(tool, (sys.executable, "-c", "bytes(1 << 25)"))
+    with pytest.raises(ToolTimeError, match="mapping took all memory; make the design smaller"):
+        yosys.run_yosys(greedy, [], {})
+
+
 def test_without_yosys_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(yosys, "found_yosys", lambda: ())
     with pytest.raises(MissingLibraryError) as caught:
