@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -58,7 +58,10 @@ from dse.study.written import stages_of
 Callback = Callable[[Sequence[Section]], None]
 """Called with sections as soon as they are known."""
 
-MOST_CHOICES = 60
+FEW = 4
+"""Designs with another choice that one screen shows."""
+
+MOST_CHOICES = 64
 """Choices by name of one axis beyond this number are not tried one by one."""
 
 ROUGH = 100.0
@@ -132,11 +135,13 @@ def alternatives(
 ) -> tuple[tuple[Alternative, ...], str]:
     """Return the best design for every other choice by name, and with or without each design.
 
-    Without `all`, for every other device.  Each search has its share of what is left of a budget.
+    Without `all`, on one axis.  Each search has its share of what is left of a budget.
     Also return what that cut short, in a sentence, empty for nothing.
     """
     found, short, missing = [], 0, 0
-    cuts = [cut for cut in _cuts(study.problem, answer) if all or cut[0] == DEVICE]
+    cuts = [*_cuts(study.problem, answer)]
+    one_axis = _compared(axis for axis, _, _ in cuts)
+    cuts = [cut for cut in cuts if all or cut[0] == one_axis]
     for place, (axis, choice, cut) in enumerate(cuts):
         best, share = None, budget.left_s / (len(cuts) - place)
         with suppress(EffortError), limited(seconds=share, byte=budget.byte) as work:
@@ -231,38 +236,69 @@ def host_sections(
 
 
 def beside_section(
-    problem: Problem, preference: Preference, answer: Pick, others: Sequence[Alternative]
+    problem: Problem,
+    preference: Preference,
+    answer: Pick,
+    others: Sequence[Alternative],
+    bought: Pick | None,
 ) -> Section:
-    """Return the answer beside the best design of every other device, and the host alone.
+    """Return the answer beside the best designs with another choice, and the host alone.
 
-    Where that or nothing else meets the constraints, first why the others do not.
+    The design that was `bought` by giving up a little comes second.  Where no other design meets
+    the constraints, first why the others do not.
     """
-    devices = [entry for entry in others if entry.axis == DEVICE]
-    found = sorted((e for e in devices if e.design), key=lambda entry: entry.merit or 0.0)
-    picks = [answer, *(entry.design for entry in found if entry.design is not None)]
+    axis = _compared([entry.axis for entry in others])
+    others = [entry for entry in others if entry.axis == axis]
+    known = sorted((e for e in others if e.design), key=lambda entry: entry.merit or 0.0)
+    designs = {one.design.line: one.design for one in known if one.design is not None}
+    found = _few(designs)
+    picks = [*filter(None, [bought]), *found]
     if len(problem.hosts) and answer.name != ALONE:
-        host = problem.evaluate(problem.hosts)
-        fit = problem.hosts[host.feasible]
-        if len(fit):
-            best = preference.first(problem, fit)[0]
-            picks.append(pick(problem, best, preference.quantity))
-    failing = [entry for entry in devices if entry.design is None]
+        fit = problem.hosts[problem.evaluate(problem.hosts).feasible]
+        picks += [pick(problem, best, None) for best in preference.first(problem, fit)]
+    failing = [entry for entry in others if entry.design is None]
     why = [f"{labelled(one.choice, answer.labels)}: {one.why_infeasible}" for one in failing]
-    lines = (f"The others fail. {'; '.join(why)}.",) if why and len(picks) == 1 else ()
-    goals = [goal.name for goal in problem.goals]
-    names = [one.name for one in picks if one.name != ALONE]
-    same, alike = same_parts(names, answer.labels), {*names} == {answer.name}
+    lines = (f"The others fail. {'; '.join(why)}.",) if why and not picks else ()
+    picks = [answer, *{one.line: one for one in picks if one.line != answer.line}.values()]
+    if len(picks) < 2:
+        return Section("beside", "", lines)
+    built = [one for one in picks if one.name != ALONE]
+    device = any(DEVICE in one.choices for one in built)
+    compared = [answer, *filter(None, [bought])] if device else built
+    names = {name for one in compared for name in one.choices} - {DEVICE}
+    shown = {name for name in names if len({one.choices.get(name) for one in compared}) > 1}
+    same = same_parts([one.name for one in built], answer.labels)
+    cells = {one.line: one.line_with(shown, same) for one in built}
+    alike = device and len({*cells.values()}) == 1
     rows = tuple(
         (
-            f"{MARK if one is answer else ' '} {one.shown(DEVICE) if one.choices else ALONE}",
-            *[labelled(one.name, answer.labels, same) if one.choices else ""] * (not alike),
-            *(units.show(one.quantities[name], name) for name in goals),
+            f"{MARK if one is answer else ' '} "
+            + (ALONE if one.name == ALONE else one.shown(DEVICE) if device else cells[one.line]),
+            *[cells.get(one.line, "")] * (device and not alike),
+            *(units.show(one.quantities[goal.name], goal.name) for goal in problem.goals),
         )
         for one in picks
     )
-    headers = ("  device", *["design"] * (not alike), *map(in_words, goals))
-    shown = len(picks) > 1 and DEVICE in {name for one in picks for name in one.choices}
-    return Section("beside", "", lines, headers if shown else (), rows if shown else ())
+    of = f" of {cells[built[0].line]}" * (alike and answer.name == ALONE)
+    few = f" ({len(found)} of {len(designs)} others)" * (len(found) < len(designs))
+    first = [f"  device{of}{few}", *["design"] * (not alike)] if device else [f"  design{few}"]
+    headers = (*first, *(in_words(goal.name) for goal in problem.goals))
+    counts = {"shown": len(found), "others": len(designs)}
+    return Section("beside", "", lines, headers, rows, facts=counts)
+
+
+def _compared(axes: Iterable[str]) -> str:
+    """Return the axis whose choices one screen compares: the device, else the first."""
+    known = [*axes]
+    return DEVICE if DEVICE in known else "".join(known[:1])
+
+
+def _few(designs: Mapping[str, Pick]) -> list[Pick]:
+    """Return the first few of designs by their lines, the first of every core before others."""
+    names = {line: labelled(one.name, one.labels) for line, one in designs.items()}
+    cores = {names[line].partition(" (")[0].lstrip("0123456789 "): line for line in reversed(names)}
+    few = sorted(designs, key=lambda line: line not in cores.values())[:FEW]
+    return [one for line, one in designs.items() if line in few]
 
 
 def staying_sections(problem: Problem, point: Index) -> Iterator[Section]:
@@ -344,8 +380,6 @@ class Answer(OneScreen):
     ----------
     pick
         The recommended design; its numbers in SI are in ``pick.quantities``.
-    runner_up
-        The next best: of the front, or with another choice; None when there is none.
     best
         The best design by objective.
     others
@@ -353,7 +387,6 @@ class Answer(OneScreen):
     """
 
     pick: Pick
-    runner_up: Pick | None
     best: Mapping[str, Pick]
     others: tuple[Alternative, ...]
 
@@ -394,6 +427,7 @@ def recommend(
     spread = spread_of(problem, ranked[:1], [*senses])
     gaps = gaps_of(problem, ranked[:1], [*senses])
     tied = np.isclose(loss, loss[0], rtol=ROUNDING, atol=0.0).all(axis=1)
+    bought, cheaper = bought_section(problem, front, chosen, preference)
     parts = [
         sections.recommendation_section(solved, preference, chosen, ranked[tied], spread, gaps),
         sections.spread_section(problem, spread, gaps),
@@ -403,16 +437,15 @@ def recommend(
         roofs_section(problem, front, chosen, preference),
         margins_section(problem, ranked[0]),
         *staying_sections(problem, ranked[:1]),
-        bought_section(problem, front, chosen, preference),
+        bought,
         sections.advice_section(chosen, [*study.refused.values()]),
         *host_sections(problem, preference, chosen, spread),
     ]
+    callback(parts[:1])
     others, short = alternatives(study, options, preference, chosen, budget, all=all)
-    parts.insert(1, beside_section(problem, preference, chosen, others))
-    callback(parts)
-    second = _runner_up(problem, preference, ranked[0], ranked[~tied], others)
+    parts.insert(1, beside_section(problem, preference, chosen, others, cheaper))
+    callback(parts[1:])
     compared = [
-        sections.runner_up_section(chosen, second, [*senses]),
         sections.best_section(best),
         *(
             alternatives_section(axis, [*found], chosen, [*senses], preferred)
@@ -424,33 +457,11 @@ def recommend(
     return Answer(
         question=solved.study.question,
         preference=preference.text,
-        sections=(*parts, *compared, _notes_section(study, ranked[0], chosen)),
+        sections=(*parts, *compared, _notes_section(solved, ranked[0], chosen)),
         pick=chosen,
-        runner_up=second,
         best={goal.name: found for goal, found in best.items()},
         others=others,
     )
-
-
-def _runner_up(
-    problem: Problem,
-    preference: Preference,
-    best: NDArray[np.int64],
-    rest: Index,
-    others: Sequence[Alternative],
-) -> Pick | None:
-    """Return the next best design: of the rest of the front, or of those with another choice."""
-    merit = float(preference.merit(problem, best[np.newaxis])[0])
-    candidates: list[tuple[float, Pick]] = []
-    if len(rest):
-        first = pick(problem, rest[0], preference.quantity)
-        if not preference.is_quantity or preference.tolerance:
-            return first
-        candidates.append((float(preference.merit(problem, rest[:1])[0]), first))
-    for entry in others:
-        if entry.design is not None and entry.merit is not None and entry.merit >= merit:
-            candidates.append((entry.merit, entry.design))
-    return min(candidates, key=lambda candidate: candidate[0])[1] if candidates else None
 
 
 def _implausible(study: Study, design: NDArray[np.int64]) -> Iterator[Section]:
@@ -461,8 +472,8 @@ def _implausible(study: Study, design: NDArray[np.int64]) -> Iterator[Section]:
         yield Section("plausible", lines=(line,), facts=facts, brief=(line,))
 
 
-def _notes_section(study: Study, design: NDArray[np.int64], chosen: Pick) -> Section:
-    axes = study.problem.space.axes
+def _notes_section(solved: KnownFront, design: NDArray[np.int64], chosen: Pick) -> Section:
+    study, axes = solved.study, solved.study.problem.space.axes
     notes = [
         *boundary_notes(study, design),
         *study.notes,
@@ -479,7 +490,7 @@ def _notes_section(study: Study, design: NDArray[np.int64], chosen: Pick) -> Sec
     stages = [name.partition(".") for name in chosen.counts]
     known = [study.sureness.designs.get(stage, {}).get(name) for stage, _, name in stages]
     evidence = listed([*dict.fromkeys(one[0] for one in known if one and one[0])])
-    return sections.notes_section(notes, few, study.unchecked, evidence)
+    return sections.notes_section(notes, few, study.unchecked, evidence, solved.found)
 
 
 def _unknown(prepared: Study) -> list[str]:

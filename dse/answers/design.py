@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -113,13 +113,17 @@ class Pick:
     @property
     def line(self) -> str:
         """The design in one line, for people: its name and its other choices."""
+        return self.line_with(self.choices)
+
+    def line_with(self, shown: Collection[str], same: Collection[str] = ()) -> str:
+        """Return `line` with the choices `shown` only, and without the parts of labels `same`."""
         choices = [
             f"{in_words(name)} " * (chosen not in self.labels) + self.shown(name)
             for name, chosen in self.choices.items()
-            if not self.is_named(name)
+            if name in shown and not self.is_named(name)
         ]
         named = self.name != tables.UNNAMED or not choices
-        return ", ".join([*[labelled(self.name, self.labels)] * named, *choices])
+        return ", ".join([*[labelled(self.name, self.labels, same)] * named, *choices])
 
     def is_named(self, choice: str) -> bool:
         """Whether the name of the design contains a choice already."""
@@ -364,8 +368,10 @@ class Trade:
         }
 
 
-def bought_section(problem: Problem, front: Index, chosen: Pick, preference: Preference) -> Section:
-    """Return what giving up a little of what is preferred would buy.
+def bought_section(
+    problem: Problem, front: Index, chosen: Pick, preference: Preference
+) -> tuple[Section, Pick | None]:
+    """Return what giving up a little of what is preferred would buy, and the design that has it.
 
     The least share of `LITTLE` within which a design of the front is better than the one `chosen`
     in another objective, and of these the one that is best in the first such objective.  What is
@@ -373,7 +379,7 @@ def bought_section(problem: Problem, front: Index, chosen: Pick, preference: Pre
     """
     name = preference.quantity
     if name is None or preference.tolerance or not preference.others:
-        return Section("bought", brief=())
+        return Section("bought", brief=()), None
     best = preference.first(problem, front)
     merit, loss = preference.merit(problem, front), problem.evaluate(front).loss
     columns = [column for column, goal in enumerate(problem.goals) if goal.name != name]
@@ -391,8 +397,8 @@ def bought_section(problem: Problem, front: Index, chosen: Pick, preference: Pre
                 other_line = for_people(problem, difference(new, old))
                 line = f"Trade-off: {other_line} has {trade.price}{option}."
                 facts = trade.to_dict() | {"with": trade.taken.to_dict()}
-                return Section("bought", lines=(line,), facts=facts, brief=(line,))
+                return Section("bought", lines=(line,), facts=facts, brief=()), trade.taken
     if len(front) == 1:
-        return Section("bought", brief=())
+        return Section("bought", brief=()), None
     line = f"No other design of the front is within {percent(LITTLE[-1])} of the {preference.best}."
-    return Section("bought", lines=(line,), brief=())
+    return Section("bought", lines=(line,), brief=()), None

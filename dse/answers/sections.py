@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from types import MappingProxyType
 from typing import Any
 
 from dse.algebra import units
@@ -24,12 +26,11 @@ from dse.model.labels import labelled
 from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import Index
-from dse.reports.front_view import Ranges, objective_text
+from dse.reports.front_view import Ranges, objectives_text
 from dse.reports.sections import Section
 from dse.reports.text import (
     LARGE,
     ROUNDING,
-    change,
     in_words,
     listed,
     multiple,
@@ -77,15 +78,10 @@ def recommendation_section(
         lines.append(f"Ties: {other.line}{also}.")
         facts["tied"] = other.to_dict() | {"more": more}
     rows = tuple((in_words(name), chosen.shown(name)) for name in chosen.quantities)
-    shown = [objective_text(name, chosen.shown(name), spread, gaps) for name in goals]
-    objectives = f"{'; '.join(shown)}."
-    why = (
-        f"{preference.text[0].upper()}{preference.text[1:]}."
-        if preference.is_quantity
-        else lines[1]
-    )
-    proven = f"{why} {_proof(found)}" if preference.is_quantity else why
-    brief = (lines[0], objectives[0].upper() + objectives[1:], proven, *lines[2:])
+    rule, shown = preference.design_on(problem, solved.front), map(chosen.shown, goals)
+    objectives = objectives_text(rule, dict(zip(goals, shown, strict=True)), spread, gaps)
+    unproven = [_proof(found)] * (not found["exact"])
+    brief = (lines[0], objectives, *unproven, *lines[2:])
     if given:
         lines.append(f"Given: {listed([f'{in_words(n)} {text}' for n, text in given.items()])}.")
     return Section("answer", lines=tuple(lines), rows=rows, facts=facts, brief=brief)
@@ -176,7 +172,13 @@ def limits_section(pick: Pick) -> Section:
     cautions = {name: value for name, (value, _) in pick.cautions.items()}
     facts = {"limited": limited, "bounded": bounded, "cautions": cautions}
     title = "What limits it" if lines else ""
-    return Section("limits", title, tuple(lines), facts=facts, brief=(*brief, *warned))
+    return Section(
+        "limits",
+        title,
+        tuple(lines),
+        facts=facts,
+        brief=(*brief, *(re.sub(r" \(.*?\)", "", text) for text in warned)),
+    )
 
 
 def _close(pick: Pick, name: str, spare: float) -> str:
@@ -247,21 +249,6 @@ def _advice_text(entry: Advice) -> str:
         f"{units.show(entry.value, about.column)}: {policy}, {about.below} below. "
         f"At {chosen}, as here: {side}."
     )
-
-
-def runner_up_section(pick: Pick, other: Pick | None, goals: Sequence[str]) -> Section:
-    """Return the next best design, and by how much it loses in each objective."""
-    if other is None:
-        line = "None: the front holds no other design, and no other choice comes next."
-        return Section("runner_up", "Runner-up", (line,), brief=())
-    parts = []
-    for name in goals:
-        by = change(other.quantities[name], pick.quantities[name])
-        shown = units.show(other.quantities[name], name)
-        parts.append(f"{in_words(name)} {shown}{f' ({by})' if by else ''}")
-    facts = other.to_dict() | {"differences": pick.differences(other, goals)}
-    line = f"{other.line}: {listed(parts)}."
-    return Section("runner_up", "Runner-up", (line,), facts=facts, brief=())
 
 
 def best_section(picks: Mapping[Goal, Pick]) -> Section:
@@ -369,21 +356,20 @@ def notes_section(
     unpublished: int = 0,
     unchecked: Sequence[str] = (),
     evidence: str = "",
+    proven: Mapping[str, Any] = MappingProxyType({}),
 ) -> Section:
     """Return the notes on the numbers, of which so many are `unpublished`.
 
-    `evidence` is that for the figures of the cores.
+    `evidence` is that for the figures of the cores, `proven` are the counts of the search.
 
     Of the notes, one screen shows those that are `unchecked` rules.
     """
     notes = list(found)
-    brief = [f"note: {note}" for note in unchecked]
-    known = [f"Cores: {evidence}"] * bool(evidence)
-    if unpublished:
-        few = plural(unpublished, "input")
-        are = "is an assumption" if unpublished == 1 else "are assumptions"
-        known.append(f"{few} {are}")
-    count = f", and {plural(len(notes), 'note')}," if notes else ""
-    brief.append(" ".join([*[f"{'; '.join(known)}."] * bool(known), f"More{count} with --all."]))
+    known = [f"{plural(proven.get('designs', 0), 'design')}, proven"] * bool(proven.get("exact"))
+    known += [f"cores: {evidence}"] * bool(evidence)
+    known += [plural(unpublished, "assumption")] * bool(unpublished)
+    known.append(f"{plural(len(notes), 'note') if notes else 'more'} with --all.")
+    trust = "; ".join(known)
+    brief = [*(f"note: {note}" for note in unchecked), f"{trust[0].upper()}{trust[1:]}"]
     lines = tuple(f"note: {note}" for note in notes)
     return Section("notes", lines=lines, facts=notes, brief=tuple(brief))

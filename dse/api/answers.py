@@ -81,7 +81,7 @@ def answer(
     all
         Show everything, not only what fits one screen.  A caller has it by default, as ``--json``
         does, for `others` and ``text(all=True)``.  The command prints one screen by default.
-        Without it the costs of other choices are not searched, and there are no `others`.
+        Without it `others` are the designs of one axis: the device, or the first with names.
     flips
         Show every flip point, or none (default: the nearest).  The nearest are shown if the front
         is proven.

@@ -319,12 +319,7 @@ class Flips(Printable):
         unchecked = named if missing else plural(more + 1, "assumption")
         if self.found and not self.mattering and not missing:
             flip = "flip that matters" if self.moving else "flip"
-            yield (
-                f"No {flip}: {plural(len(self.found), 'assumption')} checked, each from "
-                f"{self.span} its nominal value."
-            )
-        if not self.mattering:  # else --all tells them
-            yield from _hardly(self)
+            yield f"No {flip}: {plural(len(self.found), 'assumption')} from {self.span} nominal."
         if self.unchecked:
             yield f"Not checked in {self.seconds:g} s of CPU time (--time): {unchecked}."
 

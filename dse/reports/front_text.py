@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from dse.reports.front_view import (
     cell_text,
     choice_text,
     is_long,
-    objective_text,
+    objectives_text,
 )
 from dse.reports.sections import Section, html
 from dse.reports.text import (
@@ -78,7 +77,7 @@ def front_text(
     if not view.size:
         return "\n\n".join([*parts, "no feasible design", end])
     if view.recommended is not None:
-        parts.append("\n".join(_filled(line, width) for line in _pick(view, view.recommended)))
+        parts.append(_pick(view, view.recommended, width))
     for most in range(rows, min(rows, FEWEST) - 1, -1):
         text = "\n\n".join([*parts, f"{_front(view, width, most)}\n{end}"])
         if text.count("\n") < LINES:
@@ -90,16 +89,13 @@ def _filled(line: str, width: int) -> str:
     return textwrap.fill(line, width, subsequent_indent="  ", break_on_hyphens=False)
 
 
-def _pick(view: FrontView, chosen: Recommended) -> Iterator[str]:
-    """Yield the recommended design, and its objectives."""
+def _pick(view: FrontView, chosen: Recommended, width: int) -> str:
+    """Return the recommended design, and its objectives."""
     limit = None if view.category is None else view.front[view.category][chosen.row]
-    yield f"{MARK} {chosen.design}" + (f"; {limit}-bound" if view.limits and limit else "")
-    values = [
-        objective_text(name, _value(view, name, chosen.row), chosen.ranges, chosen.omitted)
-        for name, _ in view.objectives
-    ]
-    text = f"{'; '.join(values)}. {chosen.rule.removeprefix('the design with the ')}."
-    yield re.sub(r"(^|\. )[a-z]", lambda first: first[0].upper(), text)
+    bound = f"; {limit}-bound" if view.limits and limit else ""
+    values = {name: cell_text(view.front[name][chosen.row], name) for name, _ in view.objectives}
+    worth = objectives_text(chosen.rule, values, chosen.ranges, chosen.omitted)
+    return "\n".join(_filled(line, width) for line in (f"{MARK} {chosen.design}{bound}", worth))
 
 
 def _known(values: NDArray[Any]) -> NDArray[np.bool_]:
@@ -153,18 +149,6 @@ def _front(view: FrontView, width: int, most: int) -> str:
 
 def _is_pick(view: FrontView, row: int) -> bool:
     return view.recommended is not None and view.recommended.row == row
-
-
-def omitted(
-    view: FrontView, rows: Sequence[int], *, written: bool = True
-) -> Iterator[tuple[str, str]]:
-    """Yield the number of shown designs if a front has more, and the rule of their choice.
-
-    If the front is not `written` yet, no file has all designs.
-    """
-    all_are = "; all are in front.csv" if written else ""
-    if len(rows) < view.size:
-        yield (f"{len(rows):,} of {plural(view.size, 'design')} shown", f"{RULE}{all_are}")
 
 
 def _designs(
@@ -250,10 +234,6 @@ def _digits(values: np.ndarray) -> list[str]:
     return [f"{value:.{0 if whole or not value else int(digits)}f}" for value in values]
 
 
-def _value(view: FrontView, name: str, row: int) -> str:
-    return cell_text(view.front[name][row], name)
-
-
 def _numeric(view: FrontView, name: str) -> bool:
     return view.front[name].dtype.kind in "fiub"
 
@@ -334,7 +314,8 @@ def front_table(view: FrontView, title: str, most: int, *, written: bool = True)
         (view.names[row], *(cell_text(view.front[name][row], name) for name in columns))
         for row in chosen
     )
-    lines = tuple(f"{count}: {rule}." for count, rule in omitted(view, chosen, written=written))
+    shown = f"{len(chosen):,} of {plural(view.size, 'design')} shown: {RULE}"
+    lines = (f"{shown}{'; all are in front.csv' * written}.",) * (len(chosen) < view.size)
     return Section("front", title, lines, ("design", *map(view.words, columns)), rows)
 
 

@@ -30,6 +30,9 @@ MOST_CHARACTERS = 40
 Ranges = Mapping[str, Sequence[float]]
 """Lowest and highest value by quantity."""
 
+Omitted = Mapping[str, Sequence[str]]
+"""By quantity the terms that are unknown or 0."""
+
 
 @dataclass(frozen=True)
 class Recommended:
@@ -43,12 +46,10 @@ class Recommended:
     design: str
     rule: str
     ranges: Ranges = field(default_factory=dict)
-    omitted: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    omitted: Omitted = field(default_factory=dict)
 
 
-def objective_text(
-    name: str, value: str, ranges: Ranges, omitted: Mapping[str, Sequence[str]]
-) -> str:
+def objective_text(name: str, value: str, ranges: Ranges, omitted: Omitted) -> str:
     """Return an objective in words: its value, how far that may go, and which terms are missing."""
     text = f"{in_words(name)} {value}".strip()
     if name in ranges:
@@ -61,7 +62,19 @@ def objective_text(
     terms = [term.removesuffix(kind).removesuffix(" energy") for term in omitted.get(name, ())]
     if "host" in terms:
         terms = ["the host (its power is not given)", *(one for one in terms if one != "host")]
-    return f"{text} without {listed(list(dict.fromkeys(terms)))}" if terms else text
+    terms = [one for one in dict.fromkeys(terms) if one.partition(" ")[0] not in {*terms} - {one}]
+    return f"{text} without {listed(terms)}" if terms else text
+
+
+def objectives_text(rule: str, values: Mapping[str, str], ranges: Ranges, omitted: Omitted) -> str:
+    """Return the objectives of a design in words, first the one that its `rule` names."""
+    rule = rule.removeprefix("the design with the ")
+    how, _, what = rule.partition(" ")
+    texts = {name: objective_text(name, text, ranges, omitted) for name, text in values.items()}
+    first = [name for name in texts if in_words(name) == what][:1]
+    parts = [f"{how} {texts.pop(name)}" for name in first]
+    sentences = ["; ".join([*parts, *texts.values()]), *[rule] * (not first)]
+    return " ".join(f"{one[0].upper()}{one[1:]}." for one in sentences)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -60,8 +60,8 @@ def test_the_range_is_that_of_the_routed_runs(write: Write) -> None:
     low, high = found.to_dict()["ranges"]["ranges"]["power_w"]
     assert low == pytest.approx(5e-3 * 1.2922 + 1e-4 * 1.2132, rel=1e-3)
     assert high == pytest.approx(5e-3 * 1.9719 + 1e-4 * 1.6845, rel=1e-3)
-    said = "Area 1179 um2 (1130 to 1350, cores only) without buffer and attachment; power 6.91 mW "
-    assert f"{said}(6.58 to 10, cores only)" in " ".join(found.text().split())
+    said = "Least power 6.91 mW (6.58 to 10, cores only) without buffer; area 1179 um2 "
+    assert f"{said}(1130 to 1350, cores only) without" in " ".join(found.text().split())
 
 
 def test_a_stated_uncertainty_is_a_range(write: Write) -> None:

@@ -113,6 +113,6 @@ def test_one_design_is_counted_and_called_in_words(tmp_path: Path) -> None:
     study = "# Q\nevaluate: {outputs: {area: um2, delay: ns}}\naxes: {n: {from: 1, to: 9}}\n"
     study += "objectives: {area: minimise}\nconstraints: [delay <= 1.2 ns]\n"
     run = dse.run(study, evaluate=lambda n: {"area": n, "delay": 10 / n}, plots=False)
-    said = dse.answer(run).text()
+    said = dse.answer(run).text(all=True)
     assert "Take n 9." in said
     assert "Of 9 designs, all evaluated, 1 meets the constraints." in said

@@ -120,22 +120,22 @@ def test_the_answer_is_told_before_anything_else_is_looked_for(monkeypatch) -> N
     told = [event for event in events if event not in ("alternatives", "flips")]
     assert "\n\n".join(told) == found.text(all=True)
     assert [event if event in ("alternatives", "flips") else "text" for event in events] == [
-        *("alternatives", "text", "text", "flips", "text"),
-        *["text"] * (len(told) - 3),
+        *("text", "alternatives", "text", "text", "flips", "text"),
+        *["text"] * (len(told) - 4),
     ]
-    assert "Take " in events[1]
-    assert "Runner-up" in events[2]
-    assert events[4].startswith(LOOKED_FOR)
+    assert "Take " in events[0]
+    assert "Any other des design" in events[3]
+    assert events[5].startswith(LOOKED_FOR)
     events.clear()
     dse.answer(SETTOP, all=False, callback=lambda text: events.append(text))
-    assert events[0] == "alternatives"  # of every other device, beside the design
-    assert "Take " in events[1]
-    assert "Bottleneck: " in events[1]
-    assert events[2] == "flips"
+    assert "Take " in events[0]
+    assert events[1] == "alternatives"  # beside the design
+    assert "Bottleneck: " in events[2]
+    assert events[3] == "flips"
 
 
 @pytest.mark.parametrize(
-    ("asked", "last"), [((), "Bottleneck: "), (("--all",), "Runner-up")], ids=["screen", "all"]
+    ("asked", "last"), [((), "Bottleneck: "), (("--all",), "Any other des")], ids=["screen", "all"]
 )
 def test_the_command_flushes_the_answer_first(asked, last, monkeypatch, capsys) -> None:
     seen: list[str] = []
