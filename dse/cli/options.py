@@ -320,7 +320,7 @@ _COLOURS = {
     RED: r"FAILS(?=  )|.* is refuted\b|.+? failed(?=:)",
     GREEN: r"holds(?=  )|Verified:",
     YELLOW: r"note:|warning:|found(?=  )|not (?:checked|proven)\b",
-    BOLD: r"Take .*\.|recommended .*|[^\s:]+:\d+:\d+:|[A-Z][\w -]{3,24}:(?= )",
+    BOLD: r"Take .*\.|▸ .*|recommended .*|[^\s:]+:\d+:\d+:|[A-Z][\w -]{3,24}:(?= )",
 }
 """Beginnings of lines, by colour: verdicts, warnings, the answer, places of errors, labels."""
 

@@ -24,7 +24,7 @@ class Terminal(io.StringIO):
     ("text", "shown"),
     [
         ("holds  files: each", "\x1b[32mholds\x1b[0m  files: each"),
-        ("Trade-off: 7 u16", "\x1b[1mTrade-off:\x1b[0m 7 u16"),
+        ("▸ 7 u16  1 W", "\x1b[1m▸ 7 u16  1 W\x1b[0m"),
         ("a.yaml:2:12: x: 'y'", "\x1b[1ma.yaml:2:12:\x1b[0m x: 'y'"),
         ("the design holds: 3", "the design holds: 3"),
     ],
