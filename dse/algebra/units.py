@@ -141,7 +141,7 @@ def scale(values: Iterable[float], name: str) -> tuple[float, str]:
     The largest value gets one to three digits before the point.  Zero has no scale: it has no
     prefix, an area is in mm2.  Other areas are in um2 below 0.01 mm2.  Bits, bytes, operations,
     tasks and cycles have no prefix below 10 000.  Bytes are in KiB, MiB, ... if all are
-    whole multiples.
+    whole multiples, and have no prefix if some are.
     """
     unit = suffix(name)
     sizes = [abs(float(value)) for value in values if math.isfinite(value)]
@@ -151,7 +151,9 @@ def scale(values: Iterable[float], name: str) -> tuple[float, str]:
     binary = _binary_prefix(sizes) if unit == "byte" else ""
     if binary:
         return float(BINARY[binary]), _label(unit, binary)
-    prefix = _decimal_prefix(max(sizes, default=0.0), base, alone="_per_" not in unit)
+    largest = max(sizes, default=0.0)
+    mixed = unit == "byte" and largest < 1e7 and any(size and size % 1024 == 0 for size in sizes)
+    prefix = "" if mixed else _decimal_prefix(largest, base, alone="_per_" not in unit)
     return float(SPELLINGS[prefix + base.symbol][0]), _label(unit, prefix)
 
 

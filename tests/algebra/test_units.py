@@ -315,6 +315,8 @@ def test_no_text_escapes_as_another_error(text, unit):
         ([1e-8, 1.5e-7], "area_m2", (1e-6, "mm2")),
         ([1e-9, 9.9e-9], "area_m2", (1e-12, "um2")),
         ([1024, 65536], "granularity_byte", (1024.0, "KiB")),
+        ([64, 1500, 65536], "granularity_byte", (1.0, "B")),
+        ([64, 15000], "granularity_byte", (1000.0, "kB")),
         ([1500, 65536], "granularity_byte", (1e3, "kB")),
         ([64, 1500], "granularity_byte", (1.0, "B")),
         ([1e9, math.nan, math.inf, 1e11], "rate_bit_per_s", (1e9, "Gbit/s")),
