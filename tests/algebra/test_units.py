@@ -317,7 +317,6 @@ def test_no_text_escapes_as_another_error(text, unit):
         ([1024, 65536], "granularity_byte", (1024.0, "KiB")),
         ([64, 1500, 65536], "granularity_byte", (1.0, "B")),
         ([64, 15000], "granularity_byte", (1000.0, "kB")),
-        ([1500, 65536], "granularity_byte", (1e3, "kB")),
         ([64, 1500], "granularity_byte", (1.0, "B")),
         ([1e9, math.nan, math.inf, 1e11], "rate_bit_per_s", (1e9, "Gbit/s")),
         ([], "power_w", (1.0, "W")),
