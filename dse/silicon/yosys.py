@@ -74,8 +74,7 @@ def found_yosys() -> tuple[Yosys, ...]:
     found = []
     if find_spec("pyosys"):
         found.append(Yosys("pyosys", (sys.executable, "-P", "-c", _PYOSYS)))
-    path = shutil.which("yosys")
-    if path:
+    if path := shutil.which("yosys"):
         found.append(Yosys("yosys", (path, "-s", "script.ys")))
     return tuple(found)
 
@@ -90,8 +89,7 @@ def chosen_yosys(time_limit_s: float = READING_S) -> Yosys:
     """
     found = found_yosys()
     if not found:
-        instead = ", or a yosys on the PATH"
-        raise MissingLibraryError("mapping of Verilog", "pyosys", "rtl", instead)
+        raise MissingLibraryError("mapping of Verilog", "pyosys", "rtl", ", or a yosys on the PATH")
     return replace(found[0], time_limit_s=time_limit_s)
 
 
@@ -195,5 +193,4 @@ def full_name(yosys: Yosys) -> str:
     """
     output = run_yosys(yosys, ["write_json empty.json"], {})
     raise_errors(output, (), done="empty.json")
-    written = json.loads(output.files["empty.json"])["creator"]
-    return f"{yosys.name} {written.split()[1]}"
+    return f"{yosys.name} {json.loads(output.files['empty.json'])['creator'].split()[1]}"

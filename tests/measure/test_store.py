@@ -113,12 +113,6 @@ def test_other_runs_lend_their_values_and_not_their_failures(tmp_path: Path) -> 
     assert {path.name: path.read_bytes() for path in (tmp_path / "old").iterdir()} == before
 
 
-def test_measurements_are_found_in_the_order_in_which_they_came(tmp_path: Path) -> None:
-    keys = filled(tmp_path, 1203)
-    with open_to_read(tmp_path) as store:
-        assert [*store.found] == [row.key for row in store.found.values()] == keys
-
-
 def test_a_copy_is_a_store(tmp_path: Path) -> None:
     keys = filled(tmp_path / "old")
     (tmp_path / "new").mkdir()
@@ -161,20 +155,6 @@ def test_a_reader_sees_what_another_process_has_kept(tmp_path: Path) -> None:
         keys = keep(StoreShelf(store, IDENTITY), {1: measured(1)})
         with open_to_read(tmp_path) as reader:
             assert [*reader.found] == keys
-
-
-def test_keeping_counts_for_all_or_nothing_when_interrupted(tmp_path: Path) -> None:
-    class Interrupting(dict[str, float]):
-        def items(self) -> object:  # type: ignore[override]
-            raise KeyboardInterrupt
-
-    with open_store(tmp_path) as store:
-        shelf = StoreShelf(store, IDENTITY)
-        with pytest.raises(KeyboardInterrupt):
-            keep(shelf, {1: measured(1), 2: Measurement(values=Interrupting())})
-        assert len(store) == 0
-        keep(shelf, {1: measured(1)})
-        assert len(store) == 1
 
 
 def test_a_process_waits_for_another_that_writes(tmp_path: Path) -> None:
