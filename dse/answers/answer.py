@@ -37,7 +37,7 @@ from dse.reports.designs import parts as design_parts
 from dse.reports.front_text import MARK
 from dse.reports.front_view import Ranges
 from dse.reports.sections import OneScreen, Section
-from dse.reports.text import ROUNDING, change, in_words, listed, percent
+from dse.reports.text import change, in_words, listed, percent
 from dse.runs import runner
 from dse.runs.notes import implausible
 from dse.runs.ranges import gaps_of, spread_of
@@ -423,13 +423,11 @@ def recommend(
     senses = {goal.name: goal.sense for goal in goals}
     least = front[problem.evaluate(front).loss.argmin(axis=0)]
     best = {goal: pick(problem, row, preferred) for goal, row in zip(goals, least, strict=True)}
-    loss = problem.evaluate(ranked).loss
     spread = spread_of(problem, ranked[:1], [*senses])
     gaps = gaps_of(problem, ranked[:1], [*senses])
-    tied = np.isclose(loss, loss[0], rtol=ROUNDING, atol=0.0).all(axis=1)
     bought, cheaper = bought_section(problem, front, chosen, preference)
     parts = [
-        sections.recommendation_section(solved, preference, chosen, ranked[tied], spread, gaps),
+        sections.recommendation_section(solved, preference, chosen, ranked[:1], spread, gaps),
         sections.spread_section(problem, spread, gaps),
         *filter(None, [undemanded_section(solved, chosen, best, preference)]),
         *_implausible(study, ranked[0]),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
 from typing import Any
+
+import numpy as np
 
 from dse.algebra import units
 from dse.answers.design import (
@@ -54,13 +56,13 @@ def recommendation_section(
     solved: KnownFront,
     preference: Preference,
     chosen: Pick,
-    tied: Index,
+    point: Index,
     spread: Ranges,
     gaps: Mapping[str, Sequence[str]],
 ) -> Section:
     """Return the recommendation: the design, why, its objectives with their ranges and `gaps`.
 
-    `tied` are the designs (t, d) with its objective values, itself the first of them.
+    `point` is the design, (1, d).
     """
     problem, found, given = solved.study.problem, solved.found, _given(solved.study.document)
     goals = [goal.name for goal in problem.goals]
@@ -72,11 +74,11 @@ def recommendation_section(
         trade = Trade(chosen, best, preference, problem.goals)
         lines.append(trade.text)
         facts["trade"] = trade.to_dict()
-    if len(tied) > 1:
-        other, more = pick(problem, tied[1], preference.quantity), len(tied) - 2
-        also = f" and {more} more" if more else ""
-        lines.append(f"Ties: {other.line}{also}.")
-        facts["tied"] = other.to_dict() | {"more": more}
+    for axis, free in _free(problem, point):
+        lines.append(
+            f"{axis} is free: {free['values']} of {free['of']} values give the same objectives."
+        )
+        facts["free"] = facts.get("free", {}) | {axis: free}
     rows = tuple((in_words(name), chosen.shown(name)) for name in chosen.quantities)
     rule, shown = preference.design_on(problem, solved.front), map(chosen.shown, goals)
     objectives = objectives_text(rule, dict(zip(goals, shown, strict=True)), spread, gaps)
@@ -85,6 +87,22 @@ def recommendation_section(
     if given:
         lines.append(f"Given: {listed([f'{in_words(n)} {text}' for n, text in given.items()])}.")
     return Section("answer", lines=tuple(lines), rows=rows, facts=facts, brief=brief)
+
+
+def _free(problem: Problem, point: Index) -> Iterator[tuple[str, dict[str, int]]]:
+    """Yield axes on which other values give a design (1, d) the same objectives, and how many do.
+
+    Nothing is measured for it.
+    """
+    for place, axis in enumerate(
+        () if problem.measured or (point < 0).any() else problem.space.axes
+    ):
+        moved = np.repeat(point, axis.size, axis=0)
+        moved[:, place] = np.arange(axis.size)
+        found = problem.evaluate(moved)
+        same = found.feasible & (found.loss == found.loss[point[0, place]]).all(axis=1)
+        if same.sum() > 1:
+            yield axis.name, {"values": int(same.sum()), "of": axis.size}
 
 
 def spread_section(problem: Problem, found: Ranges, gaps: Mapping[str, Sequence[str]]) -> Section:

@@ -44,7 +44,7 @@ class WrittenFront:
     """The front of one value of a sweep (`where`, as an assignment), or of the one study.
 
     `numbers` are its rows of front.csv, counted from 0.  `index`, `loss` and `feasible` are its
-    designs, evaluated again.
+    designs, evaluated again, and `equals` the written number of designs that share each vector.
     """
 
     where: str
@@ -53,6 +53,7 @@ class WrittenFront:
     index: Index
     loss: NDArray[np.float64]
     feasible: NDArray[np.bool_]
+    equals: NDArray[np.object_]
 
     @property
     def problem(self) -> Problem:
@@ -89,7 +90,8 @@ def written_fronts(run: Finished) -> Iterator[WrittenFront]:
         except OutputError as error:
             raise NoDesignError(f"{where}: {error}" if where else str(error)) from error
         found, places = prepared.problem.evaluate(index), np.array(numbers, dtype=np.int64)
-        yield WrittenFront(where, prepared, places, index, found.loss, found.feasible)
+        equals = np.array([row.get(tables.EQUALS, "") for row in rows], dtype=object)
+        yield WrittenFront(where, prepared, places, index, found.loss, found.feasible, equals)
 
 
 def check_accounting(run: Finished, every: Points) -> Check:
@@ -107,6 +109,8 @@ def check_accounting(run: Finished, every: Points) -> Check:
     if exact != (accounted == designs) or accounted > designs:
         claim = "exact" if exact else "not exact"
         wrong.append(f"{shown} is {accounted:,} of {designs:,} designs, and the front {claim}")
+    if (by := sum(certificate["pruned_by"].values())) != sum(pruned):
+        wrong.append(f"certificate.pruned_by is {by:,} in all, and should be {sum(pruned):,}")
     wrong += _wrong_feasible(run, evaluated, pruned[0], accounted == designs)
     wrong = wrong or _wrong_ledger(run, evaluated, sum(pruned), every)
     return check_of("accounting", wrong, f"{shown} {'=' if exact else 'of'} {designs:,} designs")
@@ -134,10 +138,8 @@ def _failed(problem: Problem) -> int:
 
 def _miscounted(run: Finished, certificate: Mapping[str, Any], every: Points) -> list[str]:
     """Return the counts of the manifest that differ from its study and rows."""
-    ties = sum(len(point.loss) - len(np.unique(point.loss, axis=0)) for point in every)
     counts = [
         ("certificate.designs", certificate, sum(point.problem.whole_size for point in every)),
-        ("certificate.ties", certificate, ties),
         ("evaluated", run.manifest, certificate["evaluated"]),
     ]
     return [
@@ -184,7 +186,8 @@ def check_numbers(run: Finished, every: Points) -> Check:
         lacking = [name for name in expected if rows and name not in columns]
         wrong += [f"front.csv lacks the column {name}" for name in lacking]
         for name in columns:
-            if run.sweep is not None and name == run.sweep.header and name not in expected:
+            swept = run.sweep is not None and name == run.sweep.header
+            if name not in expected and (swept or name == tables.EQUALS):  # not of the model
                 continue
             empty = np.full(len(rows), tables.absent(name))  # a column of other values of the sweep
             values = expected.get(name, empty)
@@ -377,11 +380,12 @@ def _challenged(
 ) -> Verification:
     """Return the checks and the attempt to find designs that the front lacks."""
     share = max(1, trials // len(points))
-    tried = feasible = found = 0
+    tried = feasible = found = wrong = 0
     finds: list[Find] = []
     for number, point in enumerate(points):
         random = np.random.default_rng([seed, number])
         printed = {row.tobytes() for row in point.index}
+        equals = np.zeros(len(point.loss), dtype=np.int64)
         best = (point.index[:0], point.loss[:0])
         for rivals in challenge.rival_designs(point.problem, point.index, share, random):
             designs = rivals[point.problem.known(rivals)]
@@ -390,16 +394,21 @@ def _challenged(
             tried, feasible = tried + len(designs), feasible + len(good)
             lacking = good[_lacking(point, designs[good], evaluation.loss[good], printed)]
             found += len(lacking)
+            row = challenge.weakly_dominating(evaluation.loss[good], point.loss)
+            row = row[(row >= 0) & (evaluation.loss[good] == point.loss[row]).all(axis=1)]
+            equals += np.bincount(row, minlength=len(equals))
             best = _best(best, (designs[lacking], evaluation.loss[lacking]))
             if progress is not None:
                 progress(min(tried, trials), trials)
         finds += [_find(point, *pair) for pair in zip(*best, strict=True)]
+        if point.equals.any() and point.problem.size <= share:
+            wrong += int((equals.astype(str) != point.equals).sum())
     which = _which([point.problem for point in points], share)
     return replace(
         verified,
         checks=(
             *verified.checks,
-            _challenge(verified.ledger, which, tried, feasible, found, known),
+            _challenge(verified.ledger, which, tried, feasible, found, known, wrong),
         ),
         tried=tried,
         feasible=feasible,
@@ -458,9 +467,13 @@ def _find(point: WrittenFront, design: NDArray[np.int64], loss: NDArray[np.float
 
 
 def _challenge(
-    ledger: Ledger, which: str, tried: int, feasible: int, found: int, known: int | None
+    ledger: Ledger, which: str, tried: int, feasible: int, found: int, known: int | None, wrong: int
 ) -> Check:
     text = f"{tried:,} tried ({which}), {feasible:,} feasible, "
+    if wrong:
+        return Check(
+            "challenge", FAILS, f"{text}and {tables.EQUALS} of {plural(wrong, 'row')} is wrong"
+        )
     if which == EVERY and known not in (None, feasible):
         return Check("challenge", FAILS, f"{text}and feasible_in_space of the manifest is {known}")
     if not found:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dse.contract import Column, Matrix
 from dse.errors import ContractError
+from dse.model.evaluation import distinct_rows
 from dse.model.space import Index, Points, as_index
 
 SMALL = 128
@@ -275,12 +276,14 @@ Then each design is compared with others a few times, however large the front be
 
 
 class FrontSoFar:
-    """The best of the added designs, unordered, and their losses."""
+    """The best of the added designs, one of each vector of losses, unordered."""
 
     def __init__(self, axes: int, objectives: int) -> None:
         """Start with an empty front of designs with `axes` positions and `objectives` losses."""
         self._index: Index = np.empty((0, axes), dtype=np.int64)
         self._loss: Matrix = np.empty((0, objectives))
+        self.equals = np.empty(0, dtype=np.int64)
+        """How many designs share the losses of each of `best`, once that was requested."""
         self._waiting: list[tuple[Index, Matrix]] = []
 
     def add(self, points: Points, rows: NDArray[np.intp], loss: Matrix) -> None:
@@ -313,5 +316,22 @@ class FrontSoFar:
         parts, losses = zip((self._index, self._loss), *self._waiting, strict=True)
         self._waiting = []
         index, loss = np.concatenate(parts), np.concatenate(losses)
-        best = nondominated(loss)
-        self._index, self._loss = index[best], loss[best]
+        equals = np.append(self.equals, np.ones(len(index) - len(self.equals), dtype=np.int64))
+        rows, self.equals = front_rows(index, loss, equals)
+        self._index, self._loss = index[rows], loss[rows]
+
+
+def front_rows(
+    index: Index, loss: Matrix, equals: NDArray[np.int64]
+) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """Return the rows of a front, the first design (n, d) of equals, and how many are equal.
+
+    `equals` is how many designs each row stands for.
+    """
+    best = np.flatnonzero(nondominated(loss))
+    if len(best) == len(distinct_rows(loss[best])):
+        return best, equals[best]
+    order = best[np.lexsort([*index[best].T[::-1], *loss[best].T[::-1]])]
+    first = np.flatnonzero((loss[order[1:]] != loss[order[:-1]]).any(axis=1)) + 1
+    first = np.append(0, first)
+    return order[first], np.add.reduceat(equals[order], first)

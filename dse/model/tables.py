@@ -28,6 +28,10 @@ MOST_COLUMNS = 100
 HOST_COLUMN = "host.alone"
 """1 for the host without accelerators, in tables of a study that compares it."""
 
+EQUALS = "equal_designs"
+"""How many designs of the space have the objective values of a row, its own among them; a column
+of fronts of which that is known, if some values are those of several."""
+
 MOST_KINDS = 20
 """Most names of a quantity that groups designs.  A comment, for instance, has more."""
 

@@ -110,7 +110,7 @@ def certificate_section(run: PageRun) -> Section:
         lines.append("Checksums match: files unchanged since the run.")
     ways = " and ".join(certificate["way"])
     reasons = listed(certificate["reason"])
-    counts = ("evaluated", "pruned_as_dominated", "pruned_as_infeasible", "ties")
+    counts = ("evaluated", "pruned_as_dominated", "pruned_as_infeasible")
     counted = [
         f"{certificate[name]:,} {name.replace('_', ' ')}" for name in counts if certificate[name]
     ]

@@ -243,7 +243,6 @@ def _certificate(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
         "pruned_as_infeasible": sum(part.infeasible for part in parts),
         "pruned_by": dict(sum((Counter(part.log) for part in parts), Counter[str]())),
         "evaluated_as_reference": sum(outcome.reference_evaluations for outcome in outcomes),
-        "ties": sum(outcome.ties for outcome in outcomes),
         "floats": FLOAT_POLICY,
     }
 

@@ -198,8 +198,11 @@ class Result(Printable):
                 kind = object if isinstance(value, str) else float
                 swept[self.run.sweep.header] = np.full(len(index), value, dtype=kind)
             part = swept | tables.design_table(problem, index) | swept
+            equals = answer.outcome.equals
             if rows(answer) is not answer.outcome.front_index:
                 part["feasible"] = problem.evaluate(index).feasible
+            elif equals is not None and len(equals) == len(index) and equals.max() > 1:
+                part[tables.EQUALS] = equals
             parts.append(part)
         return tables.join(parts)
 

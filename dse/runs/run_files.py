@@ -30,7 +30,7 @@ from dse.contract import Matrix
 from dse.errors import MissingLibraryError, OutputError
 from dse.files.csv import as_written, inert
 from dse.files.json import jsonable, read_bytes, read_json, write_text
-from dse.model.tables import Table
+from dse.model.tables import EQUALS, Table
 from dse.model.volume import History, quick_part
 from dse.runs.limits import EVALUATIONS_BYTE, ROW_BYTE
 from dse.search.settings import FrontWatcher, Progress
@@ -95,7 +95,11 @@ def read_tables(run: Path, rows: object) -> tuple[Table, Table]:
         See `read_evaluations`.
     """
     front, evaluations = _read_csv(run / FRONT), _evaluations(run, rows)
-    return {name: _column(cells, evaluations[name]) for name, cells in front.items()}, evaluations
+    known = {
+        name: _column(cells, evaluations[name]) for name, cells in front.items() if name != EQUALS
+    }
+    counted = {EQUALS: _guessed(front[EQUALS])} if EQUALS in front else {}
+    return known | counted, evaluations
 
 
 def _evaluations(run: Path, rows: object) -> Table:

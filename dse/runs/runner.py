@@ -153,7 +153,10 @@ def answer_of(prepared: Study, outcome: Outcome, seconds: float) -> SolvedStudy:
     """Return what a search of some seconds found, in the order in which it is written."""
     order = tables.sort_order(prepared.problem, outcome.front_index, outcome.front_loss)
     outcome = replace(
-        outcome, front_index=outcome.front_index[order], front_loss=outcome.front_loss[order]
+        outcome,
+        front_index=outcome.front_index[order],
+        front_loss=outcome.front_loss[order],
+        equals=None if outcome.equals is None else outcome.equals[order],
     )
     return SolvedStudy(prepared, outcome, Quality(), seconds)
 

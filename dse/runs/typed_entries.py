@@ -74,7 +74,6 @@ class _Certificate(_Entries):
     pruned_as_infeasible: _Count
     pruned_by: dict[str, _Count]
     evaluated_as_reference: _Count
-    ties: _Count
     floats: str
 
 

@@ -17,7 +17,7 @@ from dse.contract import Method
 from dse.contract.methods import OptionValue
 from dse.errors import FOREIGN, BudgetError, ContractError, DseError, TooLargeError
 from dse.model.evaluation import Evaluation, distinct_rows
-from dse.model.front import nondominated
+from dse.model.front import front_rows
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.plugins import registry
@@ -195,14 +195,21 @@ def beside_hosts(problem: Searchable, outcome: Outcome) -> Outcome:
     fit = hosts.feasible
     index = np.concatenate([problem.hosts[fit], outcome.front_index])
     loss = np.concatenate([hosts.loss[fit], outcome.front_loss])
-    best = nondominated(loss)
-    index, loss = index[best], loss[best]
-    order = distinct_rows(index)
+    equals = np.ones(int(fit.sum()), dtype=np.int64)
+    others = (
+        np.ones(len(loss) - len(equals), dtype=np.int64)
+        if outcome.equals is None
+        else outcome.equals
+    )
+    rows, equals = front_rows(index, loss, np.append(equals, others))
+    order = distinct_rows(index[rows])
+    rows, equals = rows[order], equals[order]
     feasible, known = outcome.feasible + int(fit.sum()), outcome.feasible_in_space
     found = replace(
         outcome,
-        front_index=index[order],
-        front_loss=loss[order],
+        front_index=index[rows],
+        front_loss=loss[rows],
+        equals=None if outcome.equals is None else equals,
         sample_index=np.concatenate([problem.hosts, outcome.sample_index]),
         ledger=replace(ledger, evaluated=ledger.evaluated + len(fit)),
         feasible=feasible,

@@ -243,12 +243,15 @@ class Archive:
         """Return what was found, and how."""
         certificate = certificate or Certificate()
         ruled_out = max(certificate.infeasible, self.closed[False])
-        certificate = replace(certificate, infeasible=ruled_out)
+        by = "bounds of cells" if self._before is None else "rules on axes"
+        log = certificate.log or {by: certificate.dominated + ruled_out}
+        certificate = replace(certificate, infeasible=ruled_out, log=log)
         if certificate.finished and not self.evaluated + self.pruned + self.reference_evaluations:
             raise ContractError("a search that evaluated nothing has no outcome")
         nearest = None if self.feasible else self._nearest
         front, loss = self._front.best
         order = _lexicographic(front, self.problem.sizes)
+        known = self._feasible_in_space
         feasible, infeasible = self._samples
         missed = infeasible.index(lambda index: ~self._meets(index))
         sample = np.concatenate([feasible.index(self._meets), missed])
@@ -257,13 +260,14 @@ class Archive:
         return Outcome(
             front_index=front[order],
             front_loss=loss[order],
+            equals=None if known is None else self._front.equals[order],
             sample_index=sample.take(different, axis=0),
             ledger=self.ledger,
             growth=self._history.growth(self.evaluated, loss),
             feasible=self.feasible,
             failed=self.failed,
             failure=self.failure,
-            feasible_in_space=self._feasible_in_space,
+            feasible_in_space=known,
             reference_evaluations=self.reference_evaluations,
             certificate=certificate,
             nearest_index=None if nearest is None else np.array(nearest[1], dtype=np.int64),

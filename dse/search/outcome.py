@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.model.evaluation import Ledger, distinct_rows
+from dse.model.evaluation import Ledger
 from dse.model.space import Index
 
 UNFINISHED = "unfinished"
@@ -57,7 +57,10 @@ class Outcome:
     Attributes
     ----------
     front_index, front_loss
-        Designs (p, d) that no evaluated design dominates, and their losses (p, m).
+        Designs (p, d) that no evaluated design dominates, the first of each vector of losses, and
+        their losses (p, m).
+    equals
+        How many designs of the space share each of these vectors (p,); None where not known.
     sample_index
         A uniform sample (q, d) of the feasible and of the infeasible designs evaluated, or
         all of them where there are no more than the archive keeps.
@@ -88,6 +91,7 @@ class Outcome:
 
     front_index: Index
     front_loss: NDArray[np.float64]
+    equals: NDArray[np.int64] | None
     sample_index: Index
     ledger: Ledger
     feasible: int
@@ -111,11 +115,6 @@ class Outcome:
     def exact(self) -> bool:
         """Whether every design of the space is accounted for: the front is the front."""
         return self.ledger.exact
-
-    @property
-    def ties(self) -> int:
-        """Designs on the front with exactly the objective values of another one."""
-        return len(self.front_loss) - len(distinct_rows(self.front_loss))
 
     def conflicts(self) -> tuple[tuple[str, ...], ...]:
         """Return the minimal sets of constraints that no evaluated design meets together.

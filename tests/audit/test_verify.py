@@ -166,8 +166,7 @@ def test_a_design_that_is_added_is_refused(
     added: str, check: str, text: str, copy: Callable[[str], Path]
 ) -> None:
     folder = copy("mix")
-    more = {"front": 3} if added else {"front": 3, "ties": 1}
-    rewrite(folder, lambda rows: [*rows, row_of(folder, added) if added else rows[0]], **more)
+    rewrite(folder, lambda rows: [*rows, row_of(folder, added) if added else rows[0]], front=3)
     found = failures(verify_run(folder, trials=TRIALS))
     assert found[check] == text
     assert set(found) <= {check, "non-dominated", "summary"}
@@ -176,11 +175,15 @@ def test_a_design_that_is_added_is_refused(
 @pytest.mark.parametrize(
     ("name", "counts", "text"),
     [
-        ("mix", {"ties": 1}, "certificate.ties of the manifest is 1, and should be 0"),
+        (
+            "composed",
+            {"pruned_by": {"bounds first": 7_983_359}},
+            "certificate.pruned_by is 7,983,359 in all, and should be 7,983,358",
+        ),
         ("mix", {"feasible": 50}, "50 feasible is less than the front or more than were evaluated"),
         (
             "composed",
-            {"pruned_as_dominated": 7_983_353},
+            {"pruned_as_dominated": 7_983_353, "pruned_by": {"bounds first": 7_983_357}},
             "2 evaluated + 7,983,353 pruned as dominated + 4 pruned as infeasible "
             "is 7,983,359 of 7,983,360 designs, and the front exact",
         ),
@@ -352,9 +355,12 @@ def test_two_designs_of_equal_objectives(tmp_path: Path) -> None:
     study.write_text(text.replace("{area: minimise, area_m2: minimise}", "{area: minimise}"))
     dse.run(study, out=tmp_path / "run", overrides={"workload.rate": "1 Gbps"})
     with (tmp_path / "run" / "front.csv").open() as stream:
-        assert len(list(csv.DictReader(stream))) == 2  # both clocks
-    rewrite(tmp_path / "run", lambda rows: rows[:1], front=1, ties=0)
-    assert verify_run(tmp_path / "run", trials=TRIALS).found == 0  # one of them is enough
+        (row,) = csv.DictReader(stream)
+    assert row["equal_designs"] == "2"  # both clocks
+    assert failures(verify_run(tmp_path / "run", trials=TRIALS)) == {}
+    rewrite(tmp_path / "run", lambda rows: [row | {"equal_designs": "3"} for row in rows])
+    found = failures(verify_run(tmp_path / "run", trials=TRIALS))
+    assert found["challenge"].endswith("and equal_designs of 1 row is wrong")
     explained = explain_design(tmp_path / "run", ["des.u8=1 des.u16=0 des.clock=1"])
     assert explained.verdict == "equal"
     assert "area 0.03415 mm2 (the same)" in explained.text()

@@ -80,16 +80,26 @@ def dominates(one: np.ndarray, other: np.ndarray) -> bool:
 
 
 def front_of(problem: Table, seen: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """The feasible designs among those seen that none of them dominates, in order."""
+    """The feasible designs among those seen that none of them dominates, in order, of equal losses
+    the first."""
+    return [one for one, count in equals_of(problem, seen).items() if count]
+
+
+def equals_of(problem: Table, seen: list[tuple[int, ...]]) -> dict[tuple[int, ...], int]:
+    """How many designs share the losses of each one that is the first of them, 0 for others."""
     rows = {design: np.ravel_multi_index(design, problem.sizes) for design in seen}
-    good = [design for design in seen if (problem.violations[rows[design]] <= 0).all()]
-    return sorted(
+    good = sorted(design for design in seen if (problem.violations[rows[design]] <= 0).all())
+    loss = {design: tuple(problem.losses[rows[design]]) for design in good}
+    best = [
         one
         for one in good
-        if not any(
-            dominates(problem.losses[rows[other]], problem.losses[rows[one]]) for other in good
-        )
-    )
+        if not any(dominates(np.array(loss[other]), np.array(loss[one])) for other in good)
+    ]
+    values = [loss[design] for design in best]
+    return {
+        design: values.count(loss[design]) * (loss[design] not in values[:place])
+        for place, design in enumerate(best)
+    }
 
 
 def listed(index: np.ndarray) -> list[tuple[int, ...]]:
@@ -122,6 +132,9 @@ def test_the_front_is_that_of_all_designs_seen(
         assert (found.evaluated, found.feasible) == (len(seen), len(good))
         assert found.exact == (len(seen) == problem.size)
         assert found.feasible_in_space == (len(good) if found.exact else None)
+        counts = [count for count in equals_of(problem, list(seen)).values() if count]
+        assert (found.equals is None) != found.exact
+        assert found.equals is None or found.equals.tolist() == counts
         assert found.failed == len(problem.fails & seen)
         assert found.failure == ("it is broken" if found.failed else "")
     assert not Archive(problem, total=1).front[0].size
@@ -195,7 +208,9 @@ def test_closed_designs_count_without_being_evaluated() -> None:
     every = np.array(designs(problem))
     good = (problem.violations <= 0).all(axis=1)
     front = front_of(problem, designs(problem))
-    kept = np.array([design in front for design in designs(problem)])
+    losses = problem.losses[[np.ravel_multi_index(design, problem.sizes) for design in front]]
+    equal = (problem.losses[:, np.newaxis] == losses).all(axis=2).any(axis=1)
+    kept = good & equal  # bounds close only designs that are dominated
     archive.evaluate_new(every[kept])
     assert archive.outcome().feasible_in_space is None
     archive.close(every[good & ~kept], feasible=True)
@@ -277,13 +292,14 @@ def test_a_space_with_more_designs_than_a_number_counts_has_an_order() -> None:
     class Huge(Table):
         def evaluate(self, points: Points) -> Evaluation:
             index = as_index(points)
-            return Evaluation(points, np.zeros((len(index), 1)), np.zeros((len(index), 1)))
+            loss = np.stack([index[:, 0] * 2.0**33 + index[:, 1]] * 2, axis=1) * [1, -1]
+            return Evaluation(points, loss, np.zeros((len(index), 1)))
 
         @property
         def size(self) -> int:
             return 2**64
 
-    archive = Archive(Huge(sizes, np.zeros((1, 1)), np.zeros((1, 1))), total=9)
+    archive = Archive(Huge(sizes, np.zeros((1, 2)), np.zeros((1, 1))), total=9)
     wanted = [(0, 7), (1, 0), (1, 2**32 - 1), (2**32 - 1, 3)]
     archive.evaluate_new(np.array([wanted[row] for row in (2, 0, 3, 1)]))
     assert listed(archive.outcome().front_index) == wanted
@@ -303,5 +319,8 @@ def test_a_large_front_is_the_same_however_its_designs_come(
             front.add(index, part, loss[part])
         found, worth = front.best
         order = np.argsort(found[:, 0])
-        assert found[order, 0].tolist() == np.flatnonzero(best).tolist()
-        assert worth[order].tolist() == loss[best].tolist()
+        _, first, counts = np.unique(loss[best], axis=0, return_index=True, return_counts=True)
+        firsts = np.flatnonzero(best)[np.sort(first)]
+        assert found[order, 0].tolist() == firsts.tolist()
+        assert worth[order].tolist() == loss[firsts].tolist()
+        assert front.equals[order].tolist() == counts[np.argsort(first)].tolist()

@@ -102,7 +102,9 @@ def oracle_front(problem):
     evaluation = problem.evaluate(index)
     index, loss = index[evaluation.feasible], evaluation.loss[evaluation.feasible]
     kept = [not ((loss <= row).all(1) & (loss < row).any(1)).any() for row in loss]
-    return index[kept], loss[kept]
+    index, loss = index[kept], loss[kept]
+    first = np.sort(np.unique(loss, axis=0, return_index=True)[1])
+    return index[first], loss[first]
 
 
 def random_problem(seed, constraints=2):

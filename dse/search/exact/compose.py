@@ -134,7 +134,7 @@ class Composer:
             return scenarios
         for first in range(0, len(scenarios), BATCH):
             batch = Batch(self.bounds, self.parts, scenarios[first : first + BATCH])
-            self.incumbents.evaluate_reference(seeds(batch))
+            self.incumbents.compare(seeds(batch))
         done = np.zeros(len(scenarios), dtype=bool)
         for node in nodes_of(self.bounds, self.parts, scenarios, self.incumbents):
             for some, wanted, enough in node.alike():
@@ -194,7 +194,7 @@ class Composer:
         try:
             batch = self._batch(scenarios)
             if isinstance(batch, Batch):
-                self.incumbents.evaluate_reference(seeds(batch))  # bounds are compared with them
+                self.incumbents.compare(seeds(batch))  # bounds are compared with them
             if lists is not None and isinstance(batch, Batch):
                 parts = self._listed(batch, lists)
             else:

@@ -157,13 +157,7 @@ def enumerated(
         way, reason = unfinished_at(error, archive.evaluated + archive.pruned, archive)
     else:
         reason = archive.ledger.measured if is_measured(problem) else reason
-    closed = archive.closed
-    log = {"bounds of cells": sum(closed.values())}
-    return archive.outcome(
-        Certificate(
-            way=way, reason=reason, dominated=closed[True], infeasible=closed[False], log=log
-        )
-    )
+    return archive.outcome(Certificate(way=way, reason=reason, dominated=archive.closed[True]))
 
 
 def unfinished_at(error: DseError, settled: int, archive: Archive) -> tuple[str, str]:

@@ -108,14 +108,6 @@ class Fleets:
         traits = {name: values.take(rows) for name, values in self.traits.items()}
         return Fleets(self.positions.take(rows, axis=0), traits)
 
-    def beside(self, others: Fleets) -> Fleets:
-        """Return these and others."""
-        traits = {
-            name: np.concatenate([values, others.traits[name]])
-            for name, values in self.traits.items()
-        }
-        return Fleets(np.concatenate([self.positions, others.positions]), traits)
-
     @property
     def hull(self) -> tuple[Traits, Traits]:
         """Least and largest value of each trait, (1,) each; there has to be a fleet."""
@@ -260,7 +252,7 @@ class StageFleets:
         if not self.grows:
             capacity = min(self.influence.capacities)
             found = [one.take(one.traits[capacity] <= 0) for one in self._blocks()]
-            return found[0] if len(found) == 1 else _all(found)
+            return together(found)
         index = self.point[np.newaxis].copy()
         for place in self.part.designs:
             axis = self.space.axes[place]
@@ -289,7 +281,7 @@ class StageFleets:
         kept: Fleets | None = None
         for some in self._candidates(wanted, enough, hopeful, banded=banded):
             some = some.take(hopeful(some.traits, some.traits)) if self.grows else some
-            some = some if kept is None else kept.beside(some)
+            some = some if kept is None else together([kept, some])
             signed = self._signed(some, wanted, enough)
             if len(signed) > MOST_KEPT:
                 drawn = np.random.default_rng(0).integers(0, len(signed), SAMPLE)
@@ -492,11 +484,10 @@ def expanded(index: Index, place: int, size: int) -> Index:
     return found
 
 
-def _all(every: Sequence[Fleets]) -> Fleets:
-    first, *others = every
-    for one in others:
-        first = first.beside(one)
-    return first
+def together(every: Sequence[Fleets]) -> Fleets:
+    """Return fleets of several lists in one."""
+    traits = {name: np.concatenate([one.traits[name] for one in every]) for name in every[0].traits}
+    return Fleets(np.concatenate([one.positions for one in every]), traits)
 
 
 def _signed(traits: Mapping[str, Column], wanted: Wanted, count: int) -> Matrix:

@@ -71,18 +71,14 @@ class Incumbents:
         spend_comparing(len(loss), self.loss)
         return dominated(loss, self.loss)
 
-    def evaluate_reference(self, index: Index) -> None:
-        """Evaluate designs only to have something to compare bounds with."""
-        self.compare(index)
-
     def draw(self) -> None:
         """Evaluate random designs, which show what the space is like."""
         sizes = self.archive.sizes
         drawn = np.random.default_rng(0).integers(0, sizes, size=(RANDOM, len(sizes)))
-        self.evaluate_reference(distinct(drawn))
+        self.compare(distinct(drawn))
 
     def compare(self, index: Index) -> tuple[Evaluation, NDArray[np.bool_]]:
-        """Evaluate designs likewise; return which are feasible and not dominated as well."""
+        """Evaluate designs to compare bounds with; return which are feasible and not dominated."""
         found = self.archive.evaluate_reference(index)
         hopeful = self._remember(index, found)  # before the effort may end
         spend(len(index) + CALL)

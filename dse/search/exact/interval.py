@@ -71,11 +71,7 @@ class BetweenComposer(Composer):
     def _finish(self, index: Index) -> None:
         self.found.append(index)
         if sum(map(len, self.found)) > self.most:
-            raise _EnoughError
-
-
-class _EnoughError(Exception):
-    """There are more designs than anyone wants to know."""
+            raise NotComposedError("more designs are left than may be held")
 
 
 def may_beat(
@@ -101,7 +97,7 @@ def may_beat(
     try:
         with limited(designs=MOST_WORK):
             composer.reduce()
-    except (NotComposedError, TooMuchWorkError, EffortError, _EnoughError):
+    except (NotComposedError, TooMuchWorkError, EffortError):
         return None
     empty = np.empty((0, len(ends[0].sizes)), dtype=np.int64)
     return np.concatenate([empty, *composer.found])

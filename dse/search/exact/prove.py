@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
 from dse.errors import TooLargeError
@@ -59,23 +60,17 @@ def prove(
         return _composed(_composer(problem, progress), "as requested")
     if problem.size <= ENOUGH:
         return enumerated(problem, progress, f"no more than {ENOUGH:,} designs")
-    enumerable = _is_enumerable(problem, budget=budget, limit=limit)
-    if enumerable and problem.size <= LITTLE:
+    most = None
+    with suppress(TooLargeError):
+        check_enumerable(problem, budget=budget, limit=limit)
+        most = max(FIRST, problem.size / SHARE)
+    if most is not None and problem.size <= LITTLE:
         return enumerated(problem, progress, "the expected work is small")
     composer = _composer(problem, progress)
     try:
-        return _composed(composer, LARGE, max(FIRST, problem.size / SHARE) if enumerable else None)
+        return _composed(composer, LARGE, most)
     except (NotComposedError, TooMuchWorkError) as error:
         return enumerated(problem, progress, str(error), composer.incumbents.designs)
-
-
-def _is_enumerable(problem: Searchable, *, budget: int | None, limit: int) -> bool:
-    """Tell whether enumeration is allowed."""
-    try:
-        check_enumerable(problem, budget=budget, limit=limit)
-    except TooLargeError:
-        return False
-    return True
 
 
 def _composer(problem: Searchable, progress: Progress | None) -> Composer:
@@ -95,19 +90,19 @@ def _composed(composer: Composer, reason: str, most: float | None = None) -> Out
             raise
         way, reason = unfinished_at(error, composer.settled, archive)
         composer.incumbents.settle()
-        # what settles may be among what was pruned: not all is accounted for
-        open_ = problem.size - 1 - archive.evaluated - sum(composer.log.infeasible.values())
-        dominated = min(sum(composer.log.dominated.values()), open_)
-    else:
-        dominated = sum(composer.log.dominated.values())
-    infeasible = sum(composer.log.infeasible.values())
-    archive.pruned = dominated + infeasible
+    log = composer.log
+    if way != "composed":  # what settles may be among what was pruned: not all is accounted for
+        over = max(0, archive.evaluated + log.pruned + 1 - problem.size)
+        for name, count in log.dominated.items():
+            log.dominated[name] = max(0, count - over)
+            over -= min(over, count)
+    archive.pruned = log.pruned
     return archive.outcome(
         Certificate(
             way=way,
             reason=reason,
-            dominated=dominated,
-            infeasible=infeasible,
-            log=composer.log.by_reduction(),
+            dominated=sum(log.dominated.values()),
+            infeasible=sum(log.infeasible.values()),
+            log=log.by_reduction(),
         )
     )
