@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -20,6 +19,7 @@ from dse.errors import InfeasibleError, NothingFoundError, TooLargeError
 from dse.model.evaluation import Goal, distinct
 from dse.model.problem import Problem
 from dse.model.space import ALONE, Index
+from dse.parametric.question import goal_of
 from dse.reports.designs import described
 from dse.reports.text import hanging, in_words, listed, pairs, paragraph, violation_text, zero_bound
 from dse.runs.limits import ENUMERABLE
@@ -118,16 +118,6 @@ def _bounds(problem: Problem) -> Iterator[Bound]:
         goal = goal_of(problem, found[0]) if len(found) == len(constraint.names) == 1 else None
         if goal is not None:
             yield Bound(place, found[0], goal)
-
-
-def goal_of(problem: Problem, threshold: ConstraintThreshold) -> Goal | None:
-    """Return what is optimised in place of a bound; None unless it is of one plain quantity."""
-    name, tree = threshold.name, threshold.quantity.tree
-    quantity = next((q for q in problem.quantities if q.name == name), None)
-    plain = quantity is not None and not quantity.labels and not quantity.partial
-    if not plain or not isinstance(tree, ast.Name) or threshold.up == threshold.down:
-        return None
-    return Goal(name, maximise=threshold.down)
 
 
 def explain_infeasible(

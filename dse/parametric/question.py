@@ -7,6 +7,7 @@ anew.  A question says which of the designs that were compared answer at a value
 
 from __future__ import annotations
 
+import ast
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -18,8 +19,9 @@ from numpy.typing import NDArray
 
 from dse.algebra.compared_numbers import with_named_bounds
 from dse.algebra.expression import TOLERANCE
+from dse.algebra.thresholds import ConstraintThreshold
 from dse.model.cells import CellBounds, Cells
-from dse.model.evaluation import Evaluation
+from dse.model.evaluation import Evaluation, Goal
 from dse.model.front import nondominated
 from dse.model.host import hosts_among, with_hosts
 from dse.model.preference import Preference
@@ -126,6 +128,16 @@ def limits_of(entry: Assumption, factor: float, size: float = 0.0) -> tuple[floa
         within = [known for known in entry.among if low <= known <= high]
         low, high = within[0], within[-1]
     return low, high
+
+
+def goal_of(problem: Problem, threshold: ConstraintThreshold) -> Goal | None:
+    """Return what is optimised in place of a bound; None unless it is of one plain quantity."""
+    name, tree = threshold.name, threshold.quantity.tree
+    quantity = next((q for q in problem.quantities if q.name == name), None)
+    plain = quantity is not None and not quantity.labels and not quantity.partial
+    if not plain or not isinstance(tree, ast.Name) or threshold.up == threshold.down:
+        return None
+    return Goal(name, maximise=threshold.down)
 
 
 @dataclass(frozen=True)

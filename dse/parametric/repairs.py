@@ -26,8 +26,7 @@ from dse.model.graph import argument_names
 from dse.model.problem import Problem
 from dse.model.space import Index, as_index, one_block
 from dse.parametric.breakpoints import DENSE, LISTED, PARTS, Bracket, Line, advance
-from dse.parametric.infeasible import goal_of
-from dse.parametric.question import AnswerDesigns, Question, limits_of, widest
+from dse.parametric.question import AnswerDesigns, Question, goal_of, limits_of, widest
 from dse.reports.designs import described
 from dse.reports.text import change, listed, relative_change, rule_text, unit_suffix
 from dse.search.conflicts import any_design
