@@ -32,8 +32,6 @@ SPELLED = {
     "forms": ("--form",),
     "from_": ("--from",),
     "out": ("--out", "-o"),
-    "include": ("--include", "-I"),
-    "define": ("--define", "-D"),
 }
 """Options that are not called as the argument is, or not only."""
 

@@ -159,7 +159,7 @@ def _hardware(call: Call, words: Sequence[str]) -> Any:
     call.of("characterise", "a generator says this itself")
     if len(words) != 1:
         rule = "one generator at a time, or files of Verilog"
-        remedy = f"name one generator, or files that end in {' or '.join(ENDINGS[:2])}"
+        remedy = f"name one generator, or files that end in {' or '.join(ENDINGS)}"
         raise ArgumentError(f"hardware: {' '.join(words)}; {rule}; {remedy}")
     return words[0]
 

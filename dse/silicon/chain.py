@@ -254,7 +254,6 @@ class Characteriser:
             "design": asdict(design),
             "description": task.description_sha256,
             "vectors": task.vectors_sha256,
-            "warm_up": task.vectors.warm_up,
             "target": asdict(task.target),
             "library": self.library_sha256,
         }

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from dse import removed
 from dse.algebra import units
 from dse.algebra.expression import is_float
 from dse.contract.generators import Design, Generator, Value
@@ -284,7 +285,11 @@ class Request:
         try:
             return _generated(self.hardware, chosen, seed=self.seed, tasks=self.tasks)
         except UnknownPluginError as error:
-            remedy = followed(error.remedy, f"files of Verilog end in {' or '.join(ENDINGS[:2])}")
+            remedy = followed(error.remedy, f"files of Verilog end in {' or '.join(ENDINGS)}")
+            if instead := removed.remedy("value", f"hardware={Path(self.hardware).suffix}"):
+                raise StudyError(
+                    [Fault("hardware", self.hardware, removed.RULE, instead)]
+                ) from None
             raise StudyError([Fault("hardware", "", error.rule, remedy)]) from None
 
     def check_output(self, out: Path, tasks: Sequence[DesignTask], others: Iterable[Path]) -> None:

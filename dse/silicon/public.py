@@ -24,14 +24,9 @@ def verilog(
     payload: str | None = None,
     cycles_per_task: str | None = None,
     latency: str | None = None,
-    tasks_in_flight: str | None = None,
     read: str | None = None,
     written: str | None = None,
     clock_port: str = "clk",
-    warm_up: Count | None = None,
-    include: Paths = (),
-    define: Names = (),
-    sv: bool = False,
     dut: str | None = None,
 ) -> Verilog:
     """Describe the user's own hardware, for `characterise`.
@@ -42,7 +37,7 @@ def verilog(
     Parameters
     ----------
     files
-        Files of Verilog or SystemVerilog, and lists of them (.f).
+        Files of Verilog or SystemVerilog.
     top
         Verilog: name of the outermost module.
     check : FILE
@@ -53,47 +48,26 @@ def verilog(
         Verilog: cycles from task to task: 16, or "16 / unroll".
     latency
         Verilog: cycles from input to answer.
-    tasks_in_flight
-        Verilog: tasks at once (default: latency / cycles per task).
     read
         Verilog: bytes into a task (default: payload).
     written
         Verilog: bytes out of a task (default: payload).
     clock_port
         Verilog: name of the clock input.
-    warm_up
-        Verilog: cycles not counted (default: to the first answer).
-    include : FOLDER
-        Verilog: folder of included files.
-    define : NAME[=VALUE]
-        Verilog: macro.
-    sv
-        Verilog: read .v as SystemVerilog.
     dut : INSTANCE
         Verilog: the design in waves: tb.dut.
-
-    Raises
-    ------
-    dse.errors.StudyError
-        Errors in lists, folders or macros.
     """
     from dse.silicon.descriptions.own_hardware import Verilog
-    from dse.silicon.descriptions.sources import sources_of
-    from dse.silicon.figures import FIGURES
+    from dse.silicon.descriptions.sources import Sources
 
-    figures = (payload, cycles_per_task, latency, tasks_in_flight, read, written)
+    figures = {"payload": payload, "cycles_per_task": cycles_per_task, "latency": latency}
+    figures |= {"read": read, "written": written}
     return Verilog(
-        sources=sources_of(
-            [*map(str, paths(files))],
-            include=[*map(str, paths(include))],
-            define=texts(define),
-            sv=sv,
-        ),
+        sources=Sources(tuple(map(str, paths(files)))),
         top=top,
         check=None if check is None else str(check),
         clock_port=clock_port,
-        figures={name: text for name, text in zip(FIGURES, figures, strict=True) if text},
-        warm_up=warm_up or 0,
+        figures={name: text for name, text in figures.items() if text},
         dut=dut or "",
     )
 

@@ -1,4 +1,4 @@
-"""Files as designers have them: packages, lists, folders of includes, macros; who reads them."""
+"""Files as designers have them: packages, included files, memories; who reads them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 import dse
 from dse.errors import StudyError
 from dse.silicon.descriptions.description import elaborated
-from dse.silicon.descriptions.sources import sources_of
+from dse.silicon.descriptions.sources import Sources
 from dse.silicon.yosys import found_yosys
 from tests.silicon.test_mapping import map_files
 from tests.silicon.toy import TOY
@@ -18,7 +18,8 @@ pytestmark = pytest.mark.skipif(
     not any(one.has_slang for one in found_yosys()), reason="needs pyosys, for its slang"
 )
 
-PACKAGE = "package steps; localparam int BY = `STEP; endpackage\n"
+PACKAGE = "package steps; localparam int BY = 1; endpackage\n"
+FILES = ("steps.sv", "counter.sv")
 COUNTER = """\
 `include "width.svh"
 module counter #(parameter int START = 1, parameter TABLE = "rom.hex") (
@@ -36,16 +37,11 @@ endmodule
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
-    for name in ("rtl", "my includes"):
-        (tmp_path / name).mkdir()
+    (tmp_path / "rtl").mkdir()
     (tmp_path / "rtl/steps.sv").write_text(PACKAGE)
     (tmp_path / "rtl/counter.sv").write_text(COUNTER)
     (tmp_path / "rtl/rom.hex").write_text("00 00\n")
-    (tmp_path / "my includes/width.svh").write_text("`define WIDTH 4\n")
-    (tmp_path / "rtl/all.f").write_text(
-        '// the core\n+incdir+"../my includes" +define+STEP=1\nsteps.sv -f more.f  # and the rest\n'
-    )
-    (tmp_path / "rtl/more.f").write_text("-sv\ncounter.sv\n")
+    (tmp_path / "rtl/width.svh").write_text("`define WIDTH 4\n")
     return tmp_path
 
 
@@ -54,42 +50,43 @@ def counted(step: int) -> str:
     return "\n".join([*rows, *(f"0,{(1 + step * k) % 16}" for k in range(24))]) + "\n"
 
 
-def characterised(step: int = 1, **options: object) -> dse.Characterisation:
+def sources(folder: str = "rtl") -> Sources:
+    return Sources(tuple(f"{folder}/{name}" for name in FILES))
+
+
+def characterised(step: int = 1) -> dse.Characterisation:
     Path("counted.csv").write_text(counted(step))
     figures = {"payload": "4 bit", "cycles_per_task": "1", "latency": "1"}
-    own = dse.verilog("rtl/all.f", top="counter", check="counted.csv", **figures, **options)
+    own = dse.verilog(sources().files, top="counter", check="counted.csv", **figures)
     return dse.characterise(own, library=TOY, targets="fastest")
 
 
-def test_a_list_is_read_with_its_folders_macros_packages_and_tables(folder: Path) -> None:
-    found = sources_of(["rtl/all.f"])
-    assert found.files == ("rtl/steps.sv", "rtl/counter.sv")
-    assert found.include == ("rtl/../my includes",)
-    assert (found.define, found.sv) == (("STEP=1",), True)
+def test_files_are_read_with_packages_included_files_and_tables(folder: Path) -> None:
     (one,) = characterised().designs
     assert (one.figures["flip_flops"], one.facts["tasks"]) == (4.0, "24")
     assert not [note for note in one.notes if "slang" in note]
     assert characterised().kept == 1
 
 
-def test_macros_and_tables_that_change_are_seen(folder: Path) -> None:
+def test_included_files_and_tables_that_change_are_seen(folder: Path) -> None:
     """The name of the table is a parameter, so that no text says which file it is."""
     assert characterised().kept == 0
     (folder / "rtl/rom.hex").write_text("01 01\n")
     assert characterised(2).kept == 0
     (folder / "rtl/rom.hex").write_text("00 00\n")
     assert characterised(1).kept == 1
-    assert characterised(1, define=["STEP=1", "SPARE"]).kept == 0
+    (folder / "rtl/width.svh").write_text("`define WIDTH 4 // bits\n")
+    assert characterised(1).kept == 0
 
 
 def test_what_is_elaborated_counts_whatever_names_the_file(folder: Path) -> None:
     """Neither the text that joins the name, nor where the sources lie."""
     joined = COUNTER.replace('TABLE = "rom.hex"', 'TABLE = {"r", "om.hex"}')
     (folder / "rtl/counter.sv").write_text(joined.replace("readmemh(TABLE", 'readmemh("rom.hex"'))
-    first = elaborated(sources_of(["rtl/all.f"]), "counter", {})
+    first = elaborated(sources(), "counter", {})
     (folder / "rtl").rename(folder / "src")
-    assert elaborated(sources_of(["src/all.f"]), "counter", {}) == first
-    assert elaborated(sources_of(["src/all.f"]), "counter", {"START": 2}) != first
+    assert elaborated(sources("src"), "counter", {}) == first
+    assert elaborated(sources("src"), "counter", {"START": 2}) != first
 
 
 def mapped(text: str, **parameters: int) -> str:
@@ -97,7 +94,7 @@ def mapped(text: str, **parameters: int) -> str:
         f"module top (input logic clk, a, output logic q);\n{text}\nendmodule"
     )
     try:
-        found = map_files(sources_of(["top.sv"]), "top", parameters=parameters)
+        found = map_files(Sources(("top.sv",)), "top", parameters=parameters)
     except StudyError as error:
         return str(error)
     return found.refused
@@ -133,22 +130,17 @@ def test_what_slang_refuses_yosys_may_read_which_is_said(folder: Path) -> None:
         "module top (input clk, input a, output reg q);\n"
         "  wire bit = a;\n  always @(posedge clk) q <= bit;\nendmodule\n"
     )
-    found = map_files(sources_of(["top.v"]), "top")
+    found = map_files(Sources(("top.v",)), "top")
     assert found.refused.startswith(f"slang does not read it: {folder}/top.v:2:1: ")
     assert "read_verilog" in found.script
 
 
-def test_what_is_wrong_with_lists_is_said_at_once(folder: Path) -> None:
-    (folder / "bad.f").write_text("-f bad.f\n-vlog01\n-I nowhere\n")
+def test_a_list_of_files_is_refused_with_what_to_do_instead(folder: Path) -> None:
     with pytest.raises(StudyError) as caught:
-        sources_of(["bad.f", "missing.f"], define=["2=1"])
-    assert [fault.rule for fault in caught.value.faults] == [
-        "the list contains itself",
-        "a list has files, -I, +incdir+, -D, +define+, -sv, -f and -F",
-        "no such file: 'missing.f'",
-        "no such folder",
-        "a macro is NAME or NAME=VALUE",
-    ]
+        dse.characterise("rtl/all.f", library=TOY)
+    assert str(caught.value) == (
+        "hardware: rtl/all.f; removed before 1.0; name the files of the list on the command line"
+    )
 
 
 def test_a_case_that_says_it_is_full_is_no_latch(folder: Path) -> None:
@@ -161,11 +153,11 @@ module top (input clk, input [1:0] a, output reg q);
 endmodule
 """
     Path("top.v").write_text(text)
-    given = sources_of(["top.v"])
+    given = Sources(("top.v",))
     assert map_files(given, "top").netlists[0].instances
     Path("top.v").write_text(text.replace("(* full_case *)", ""))
     with pytest.raises(StudyError, match="x: a latch"):
-        map_files(sources_of(["top.v"]), "top")
+        map_files(Sources(("top.v",)), "top")
 
 
 def test_a_static_function_in_two_processes_has_no_argument_in_common(folder: Path) -> None:
@@ -179,6 +171,6 @@ module top (input clk, input [1:0] a, b, output reg [1:0] p, q);
 endmodule
 """
     Path("top.v").write_text(text)
-    found = map_files(sources_of(["top.v"]), "top")
+    found = map_files(Sources(("top.v",)), "top")
     assert len(found.netlists[0].instances) == 4
     assert "slang does not read it: two drivers of a" in found.refused

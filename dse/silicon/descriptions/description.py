@@ -41,7 +41,7 @@ _REMEDIES = (
     ("not a valid top-level module", "name a module of these files as the top"),
     ("latch inferred", "assign the signal on every path through its process, or clock it"),
     ("unknown module", "give the file that has this module, or correct its name"),
-    ("No such file", "give its folder: --include FOLDER"),
+    ("No such file", "put it into the folder of the file that includes it"),
     ("is not part of the design", "give the file that has this module, or correct its name"),
     (
         "syntax error",
@@ -110,7 +110,7 @@ def reading(
         Names that cannot be handed on, all at once.
     """
     faults: list[Fault] = []
-    for source in (*sources.files, *sources.include):
+    for source in sources.files:
         if '"' in source or "\n" in source:
             remedy = "rename it, without quotes and line breaks"
             faults.append(Fault("", repr(source), "cannot be read", remedy))
@@ -134,12 +134,10 @@ def _places(sources: Sources) -> dict[str, str]:
 
 
 def _own_reading(sources: Sources, top: str, parameters: Mapping[str, int | str]) -> Sequence[str]:
-    folders = "".join(f' "-I{Path(one).resolve()}"' for one in sources.include)
-    macros = "".join(f" -D{one}" for one in sources.define)
     commands = []
     for source in sources.files:
-        flag = " -sv" if sources.sv or source.endswith(".sv") else ""
-        commands.append(f'read_verilog{flag}{folders}{macros} "{Path(source).resolve()}"')
+        flag = " -sv" if source.endswith(".sv") else ""
+        commands.append(f'read_verilog{flag} "{Path(source).resolve()}"')
     for name, value in parameters.items():
         written = f'"\\"{value}\\""' if isinstance(value, str) else str(value)
         commands.append(f"chparam -set {name} {written} {top}")
@@ -160,9 +158,7 @@ def _slang_reading(top: str, parameters: Mapping[str, int | str]) -> Iterator[st
 def _slang_files(
     sources: Sources, top: str, parameters: Mapping[str, int | str]
 ) -> Mapping[str, str]:
-    lines = [f'-I "{Path(one).resolve()}"' for one in sources.include]
-    lines += (f'-D "{one}"' for one in sources.define)
-    lines += (f'"{Path(one).resolve()}"' for one in sources.files)
+    lines = [f'"{Path(one).resolve()}"' for one in sources.files]
     values = {
         name: f'"{one}"' if isinstance(one, str) else str(one) for name, one in parameters.items()
     }

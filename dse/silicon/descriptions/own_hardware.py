@@ -24,7 +24,7 @@ from dse.silicon.tasks import DesignTask, combinations
 NEEDED = ("payload", "cycles_per_task", "latency")
 """Quantities that have no other source."""
 
-_UNITLESS = ("cycles_per_task", "latency", "tasks_in_flight")
+_UNITLESS = ("cycles_per_task", "latency")
 """Quantities without a unit."""
 
 
@@ -35,15 +35,13 @@ class Verilog:
     Attributes
     ----------
     sources
-        Verilog or SystemVerilog, with options for reading.
+        Verilog or SystemVerilog.
     top, clock_port
         The outermost module, and its clock input.
     check
         CSV of known answers, or waves.  ``{name}`` is replaced by the value of a parameter.
     figures
         Quantities of one task, as written, by the names of `FIGURES`.
-    warm_up
-        Cycles before transitions are counted, 0 for the cycles before the first answer.
     dut
         Instance of the design in waves.
     """
@@ -53,7 +51,6 @@ class Verilog:
     check: str | None
     clock_port: str
     figures: Mapping[str, str]
-    warm_up: int
     dut: str = ""
 
     def design_tasks(self, over: Mapping[str, str]) -> list[DesignTask]:
@@ -85,7 +82,7 @@ class Verilog:
             design = Design(
                 name="_".join(f"{key}{value}" for key, value in parameters.items()) or self.top,
                 parameters=parameters,
-                verilog="\n".join([*self.sources.define, *texts.values()]),
+                verilog="\n".join(texts.values()),
                 top=self.top,
                 clock=self.clock_port,
                 **task,
@@ -116,12 +113,12 @@ class Verilog:
         if instead := removed.remedy("value", f"check={path.suffix}"):
             raise StudyError([Fault("check", str(path), removed.RULE, instead)])
         if path.suffix == WAVES:
-            return WrittenVectors(recorded(path, self.dut, self.clock_port), self.warm_up)
+            return WrittenVectors(recorded(path, self.dut, self.clock_port))
         if self.dut:
             rule = "only waves have an instance of the design"
             remedy = f"check against a file that ends in {WAVES}"
             raise StudyError([Fault("dut", self.dut, rule, remedy)])
-        return WrittenVectors.read(path, self.warm_up)
+        return WrittenVectors.read(path)
 
 
 _GIVE = {

@@ -185,7 +185,6 @@ class WrittenVectors:
     """A table of known answers.  Its inputs are known once the design is mapped."""
 
     table: CsvTable
-    warm_up: int
 
     @property
     def recorded(self) -> bool:
@@ -193,7 +192,7 @@ class WrittenVectors:
         return isinstance(self.table, Waves)
 
     @staticmethod
-    def read(path: Path, warm_up: int) -> WrittenVectors:
+    def read(path: Path) -> WrittenVectors:
         """Read a table.  Every cell that is no number is an error with its place.
 
         Raises
@@ -211,7 +210,7 @@ class WrittenVectors:
                     rule = "a cell is a whole number from 0, or - for an output not compared"
                     faults.append(table.fault(row, column, rule, "write 12, 0x0c or 0b1100"))
         refuse(faults)
-        return WrittenVectors(table, warm_up)
+        return WrittenVectors(table)
 
     def of(self, netlist: Netlist, design: Design) -> Vectors:
         """Return the bits of each port of a netlist.
@@ -247,7 +246,7 @@ class WrittenVectors:
                 remedy = "name the instance of the design: --dut tb.dut"
             faults.append(Fault(self.table.file, "", rule, remedy))
         first = min((int(np.argmax(rows)) for rows in known.values() if rows.any()), default=0)
-        warm_up = self.warm_up or max(1, first)
+        warm_up = max(1, first)
         if not faults and warm_up >= len(self.table):
             count = plural(len(self.table), "cycle")
             rule = f"the table has {count}, and the warm-up takes {warm_up}"
