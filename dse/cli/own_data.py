@@ -151,8 +151,8 @@ def characterise(call: Call, hardware: Paths, *, json: bool = False) -> None:
 
 def _hardware(call: Call, words: Sequence[str]) -> Any:
     """Return a generator's name, or files of Verilog as the options describe them."""
-    from dse.silicon.characterisation import are_files
-    from dse.silicon.descriptions.sources import ENDINGS
+    from dse.silicon.description import ENDINGS
+    from dse.silicon.request import are_files
 
     if are_files(words):
         return call.of("verilog", "", "characterise")(words)

@@ -1,30 +1,21 @@
-"""Requests for characterisation as users write them, and the resulting table."""
+"""Characterised designs as a table."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
-from dse import removed
 from dse.algebra import units
 from dse.algebra.expression import is_float
-from dse.contract.generators import Design, Generator, Value
 from dse.contract.placement import MAPPED_IN
-from dse.errors import ArgumentError, Fault, StudyError, UnknownPluginError, followed, refuse
+from dse.errors import Fault, refuse
 from dse.files.csv import inert
-from dse.files.document import no_such
 from dse.files.headers import read_header
 from dse.model.designs import AREAS, BLOCKS
-from dse.plugins import registry
 from dse.reports.text import Printable, listed, paragraph, plural, table_text
-from dse.silicon.chain import Characteriser
-from dse.silicon.descriptions.own_hardware import Verilog
-from dse.silicon.descriptions.sources import ENDINGS
-from dse.silicon.descriptions.vectors import WrittenVectors
 from dse.silicon.figures import (
     TARGET,
     UNKEPT,
@@ -36,7 +27,8 @@ from dse.silicon.figures import (
     rounded_down,
     rows_apart,
 )
-from dse.silicon.tasks import DesignTask, combinations
+from dse.silicon.flow import Characteriser
+from dse.silicon.tasks import DesignTask
 from dse.workers import shared
 
 COLUMNS = tuple(
@@ -247,137 +239,3 @@ def _check_names(tasks: Sequence[DesignTask]) -> None:
     named = {name for task in tasks for name in task.design.parameters}
     rule, remedy = "the table has a column of this name already", "rename the parameter"
     refuse(Fault(f"over.{name}", "", rule, remedy) for name in sorted(named & taken))
-
-
-# Requests as text: reading, checks and names in a table
-
-
-def are_files(hardware: Iterable[str]) -> bool:
-    """Return whether hardware is files of Verilog, not the name of a generator."""
-    return any(Path(one).suffix in ENDINGS for one in hardware)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Request:
-    """A request: a generator by its name, or Verilog, over values of parameters."""
-
-    hardware: str | Verilog
-    over: Mapping[str, str]
-    tasks: int
-    seed: int
-
-    @property
-    def name(self) -> str:
-        """Return its name in texts."""
-        return self.hardware if isinstance(self.hardware, str) else str(self.hardware.top)
-
-    def design_tasks(self) -> list[DesignTask]:
-        """Return the designs with their answers.
-
-        Raises
-        ------
-        StudyError
-            Everything that is wrong with them.
-        """
-        if not isinstance(self.hardware, str):
-            return self.hardware.design_tasks(self.over)
-        chosen = combinations(self.over) if self.over else []
-        try:
-            return _generated(self.hardware, chosen, seed=self.seed, tasks=self.tasks)
-        except UnknownPluginError as error:
-            remedy = followed(error.remedy, f"files of Verilog end in {' or '.join(ENDINGS)}")
-            if instead := removed.remedy("value", f"hardware={Path(self.hardware).suffix}"):
-                raise StudyError(
-                    [Fault("hardware", self.hardware, removed.RULE, instead)]
-                ) from None
-            raise StudyError([Fault("hardware", "", error.rule, remedy)]) from None
-
-    def check_output(self, out: Path, tasks: Sequence[DesignTask], others: Iterable[Path]) -> None:
-        """Raise StudyError if the output is an input file: a description, answers or `others`.
-
-        Raises
-        ------
-        StudyError
-            The output is one of them, by any name.
-        """
-        read = [*others]
-        for task in tasks:
-            read += task.sources.texts
-            if isinstance(task.vectors, WrittenVectors):
-                read.append(Path(task.vectors.table.file))
-        if any(out.exists() and out.samefile(one) for one in read):
-            rule, remedy = "the table would replace what it is made from", "name another file"
-            raise StudyError([Fault("out", str(out), rule, remedy)])
-
-    def remarks(self, characteriser: Characteriser, targets: Sequence[Target]) -> Iterator[str]:
-        """Yield the lines above a table: the design, its source and its stimulus."""
-        origin, what = "", self.hardware
-        stimulus = f"{self.tasks} random tasks at least, seed {self.seed}"
-        if isinstance(what, str):
-            origin = f"{registry.get(Generator, what).source}; "
-        else:
-            stimulus = Path(str(what.check)).name
-            what = ", ".join(Path(one).name for one in what.sources.files)
-        yield f"source: {origin}characterised by dse from {what}"
-        yield from characteriser.remarks(targets)
-        yield f"stimulus: {stimulus}"
-
-
-def _generated(
-    name: str, chosen: Sequence[Mapping[str, Value]], *, seed: int, tasks: int
-) -> list[DesignTask]:
-    """Return designs of a generator with random tasks, by default all that it ships.
-
-    Raises
-    ------
-    StudyError
-        A parameter or a value that the generator does not have, all errors at once.
-    UnknownPluginError
-        There is no such generator.
-    """
-    generator = registry.get(Generator, name)
-    designs = []
-    faults = []
-    for parameters in chosen or generator.designs:
-        try:
-            designs.append(generator(**parameters))
-        except ArgumentError as error:
-            faults.append(Fault("over", "", str(error), ""))
-    refuse(faults)
-    return [
-        DesignTask(design, generator.answers(design, seed=seed, tasks=tasks))
-        for design in _named_apart(designs)
-    ]
-
-
-def _named_apart(designs: Sequence[Design]) -> Iterator[Design]:
-    """Yield designs.  Equal names are extended by the parameters that differ."""
-    for design in designs:
-        alike = [one.parameters for one in designs if one.name == design.name]
-        differing = [
-            f"{key}{value}"
-            for key, value in design.parameters.items()
-            if any(one[key] != value for one in alike)
-        ]
-        yield replace(design, name="_".join([design.name, *differing]))
-
-
-def check_library_files(files: Sequence[str | Path]) -> None:
-    """Raise StudyError if files of a library do not exist.
-
-    Raises
-    ------
-    StudyError
-        All of them at once.
-    """
-    missing = [Path(file) for file in files if not Path(file).is_file()]
-    faults = [fault for path in missing for fault in no_such(path, "file", "*.lib*").faults]
-    if faults or not files:
-        none = Fault("library", "", "no file", "name a .lib file")
-        raise StudyError(faults or [none])
-
-
-def between_commas(given: str | Sequence[str]) -> list[str]:
-    """Return the parts between commas, of one text or several."""
-    several = [given] if isinstance(given, str) else [*given]
-    return [part.strip() for text in several for part in text.split(",") if part.strip()]

@@ -197,6 +197,7 @@ class Target:
 
 
 FASTEST, STATED = Target(), Target(share=0.0)
+
 DEFAULT_TARGETS = tuple(Target(share=one) for one in SHARES.values())
 """Targets of a design whose clock is not stated: a core that is clocked below its speed pays in
 area and energy for logic that was mapped for speed.

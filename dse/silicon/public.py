@@ -10,9 +10,9 @@ from dse.api.arguments import Count, Names, Paths, Seed, paths, public, texts
 from dse.errors import ArgumentError, results_of
 
 if TYPE_CHECKING:
-    from dse.silicon.characterisation import Characterisation, Request
-    from dse.silicon.descriptions.own_hardware import Verilog
+    from dse.silicon.characterisation import Characterisation
     from dse.silicon.figures import Conditions
+    from dse.silicon.request import Request, Verilog
 
 
 @public
@@ -57,8 +57,8 @@ def verilog(
     dut : INSTANCE
         Verilog: the design in waves: tb.dut.
     """
-    from dse.silicon.descriptions.own_hardware import Verilog
-    from dse.silicon.descriptions.sources import Sources
+    from dse.silicon.description import Sources
+    from dse.silicon.request import Verilog
 
     figures = {"payload": payload, "cycles_per_task": cycles_per_task, "latency": latency}
     figures |= {"read": read, "written": written}
@@ -135,19 +135,19 @@ def characterise(
         There is no Yosys.
     """
     from dse.files.json import write_text
-    from dse.silicon import characterisation
-    from dse.silicon.chain import Characteriser
+    from dse.silicon.characterisation import characterise_all
     from dse.silicon.figures import DEFAULT_TARGETS, STATED, targets_of
-    from dse.silicon.kept_results import KeptResults, user_folder
+    from dse.silicon.flow import Characteriser, KeptResults, user_folder
+    from dse.silicon.request import between_commas, check_library_files
 
     files = paths(library)
     conditions = _conditions(clock, time_limit, gate_clocks)
     request = _request(hardware, over, tasks=tasks, seed=seed)
     mapped_for = DEFAULT_TARGETS if clock is None else [STATED]
     mapped_for, wanted, _ = results_of(
-        lambda: targets_of(characterisation.between_commas(targets)) or mapped_for,
+        lambda: targets_of(between_commas(targets)) or mapped_for,
         request.design_tasks,
-        lambda: characterisation.check_library_files(files),
+        lambda: check_library_files(files),
     )
     if out is not None:
         request.check_output(Path(out), wanted, files)
@@ -156,7 +156,7 @@ def characterise(
         conditions=conditions,
         kept=KeptResults(user_folder() / "silicon") if cache else None,
     )
-    found = characterisation.characterise_all(
+    found = characterise_all(
         request.name,
         wanted,
         characteriser,
@@ -172,12 +172,12 @@ def characterise(
 
 def _request(hardware: str | Verilog, over: Names, *, tasks: int, seed: int) -> Request:
     from dse.files.document import assignments
-    from dse.silicon import characterisation
+    from dse.silicon.request import Request, are_files
 
-    if isinstance(hardware, str) and characterisation.are_files([hardware]):
+    if isinstance(hardware, str) and are_files([hardware]):
         raise ArgumentError(f"hardware={hardware!r}: describe it: dse.verilog({hardware!r}, ...)")
     values = assignments(texts(over), "unroll=1,2,4")
-    return characterisation.Request(hardware=hardware, over=values, tasks=tasks, seed=seed)
+    return Request(hardware=hardware, over=values, tasks=tasks, seed=seed)
 
 
 def _conditions(clock: str | None, time_limit: str, gate_clocks: int | None) -> Conditions:

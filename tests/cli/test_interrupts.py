@@ -12,7 +12,7 @@ import pytest
 
 from dse.runs.result import Result
 from dse.search.archive import Archive
-from dse.silicon import chain
+from dse.silicon import flow
 from dse.silicon.yosys import found_yosys
 from dse.study import study
 from tests.conftest import STUDIES, run_dse
@@ -94,7 +94,7 @@ def test_designs_that_are_done_are_kept(tmp_path: Path, monkeypatch, number) -> 
     command = ("characterise", "jacobi", "--library", str(TOY), "--jobs", "1", "--out", "out.csv")
     chosen = ("--over", "cell_bit=8,16", "--targets", "fastest", "--tasks", str(20 + number))
     with monkeypatch.context() as patch:
-        come(patch, chain, "map_description", number, 2)
+        come(patch, flow, "map_description", number, 2)
         done = run_dse(*command, *chosen, cwd=tmp_path)
     assert done.returncode == STATUS[number]
     assert done.stderr == (

@@ -8,9 +8,8 @@ from graphlib import TopologicalSorter
 import numpy as np
 
 from dse.contract.generators import Bits, Vectors
-from dse.silicon.cells.boolean import truth_table
-from dse.silicon.cells.library import CellLibrary
-from dse.silicon.netlists.netlist import Instance, Netlist
+from dse.silicon.cells import CellLibrary, truth_table
+from dse.silicon.netlist import Instance, Netlist
 
 
 def evaluated(

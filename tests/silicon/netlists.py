@@ -10,9 +10,9 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from dse.silicon.cells.library import Cell, CellLibrary, FlipFlop, Pin
-from dse.silicon.netlists.netlist import Instance, Netlist
-from dse.silicon.netlists.timing import Delay, Timing
+from dse.silicon.cells import Cell, CellLibrary, FlipFlop, Pin
+from dse.silicon.netlist import Instance, Netlist
+from dse.silicon.timing import Delay, Timing
 
 CLOCK = 2
 GATES: dict[str, dict[str, tuple[str, Callable[..., int]]]] = {

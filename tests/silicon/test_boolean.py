@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dse.silicon.cells.boolean import FunctionError, truth_table
+from dse.silicon.cells import FunctionError, truth_table
 
 TABLES = {
     "A": "01010101",

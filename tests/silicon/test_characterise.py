@@ -15,10 +15,9 @@ import pytest
 import dse
 from dse.contract.placement import placed_uncertainty, routed_over_unplaced
 from dse.errors import StudyError
-from dse.silicon import chain, public
-from dse.silicon.characterisation import Characterisation, Request
-from dse.silicon.descriptions import source_simulation
-from dse.silicon.descriptions.sources import with_included
+from dse.silicon import flow, public, simulation, tasks
+from dse.silicon.characterisation import Characterisation
+from dse.silicon.description import with_included
 from dse.silicon.figures import (
     CharacterisedDesign,
     period_of,
@@ -27,9 +26,9 @@ from dse.silicon.figures import (
     rows_apart,
     targets_of,
 )
-from dse.silicon.kept_results import KeptResults, own_sha256
-from dse.silicon.netlists import simulate
-from dse.silicon.netlists.timing import Delay, Timing, analyse
+from dse.silicon.flow import KeptResults, own_sha256
+from dse.silicon.request import Request
+from dse.silicon.timing import Delay, Timing, analyse
 from dse.silicon.yosys import found_yosys
 from tests.silicon.test_mapping import tool as tool
 from tests.silicon.toy import TOY, toy
@@ -160,7 +159,7 @@ def test_a_wrong_answer_is_refused_before_mapping_and_nothing_is_written(
         "correct the design, or the answer"
     )
     assert not (tmp_path / "hash.csv").exists()
-    monkeypatch.setattr(chain, "map_description", None)
+    monkeypatch.setattr(flow, "map_description", None)
     assert fails(lambda: run(over="UNROLL=4")) == told
 
 
@@ -169,7 +168,7 @@ def test_a_netlist_is_held_to_all_answers(run: Run, monkeypatch: pytest.MonkeyPa
     right = vectors(1).splitlines()[9]
     wrong = ",".join([*right.split(",")[:2], "0xbad"])
     Path("vectors_1.csv").write_text(vectors(1).replace(right, wrong))
-    monkeypatch.setattr(source_simulation, "MOST_CYCLES", 5)
+    monkeypatch.setattr(tasks, "MOST_SIMULATED", 5)
     told = fails(lambda: run(over="UNROLL=1"))
     assert "found 0x9b86; the netlist gives another answer" in told
 
@@ -211,9 +210,9 @@ def test_a_clock_that_is_too_fast_is_refused_with_both_times(run: Run) -> None:
 def test_what_is_kept_is_not_done_again(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     first = run(over="UNROLL=1,2")
     mapped = []
-    whole = chain.map_description
+    whole = flow.map_description
     monkeypatch.setattr(
-        chain, "map_description", lambda *given, **named: mapped.append(1) or whole(*given, **named)
+        flow, "map_description", lambda *given, **named: mapped.append(1) or whole(*given, **named)
     )
     again = run(over="UNROLL=1,2")
     assert (again.kept, mapped) == (2, [])
@@ -315,7 +314,7 @@ def test_the_smallest_netlist_that_meets_the_target_is_taken(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of those of map_description, with the periods and areas that each has by itself."""
-    whole = chain.map_description
+    whole = flow.map_description
     netlists, each = [], []
 
     def one_by_one(*given: Any, **named: Any) -> Any:
@@ -324,7 +323,7 @@ def test_the_smallest_netlist_that_meets_the_target_is_taken(
         return replace(made, netlists=tuple(netlists[len(each) : len(each) + 1]))
 
     taken = run(over="UNROLL=4", targets="700 MHz").designs[0].figures
-    monkeypatch.setattr(chain, "map_description", one_by_one)
+    monkeypatch.setattr(flow, "map_description", one_by_one)
     for _ in range(3):
         found = run(over="UNROLL=4", targets="700 MHz", cache=False).designs[0].figures
         each.append((found["least_period_s"], found["area_m2"]))
@@ -378,7 +377,7 @@ def test_glitches_that_are_left_out_are_told_in_the_table(
     figures = {"payload": "16 bit", "cycles_per_task": "1", "latency": "2"}
     own = dse.verilog("deep.v", top="deep", check="deep.csv", **figures)
     whole = dse.characterise(own, library=TOY, targets="fastest")
-    monkeypatch.setattr(simulate, "MOST_TRANSITIONS", 20)
+    monkeypatch.setattr(simulation, "MOST_TRANSITIONS", 20)
     capped = dse.characterise(own, library=TOY, targets="fastest", cache=False)
     told = r"transitions beyond 20 in a cycle are omitted: .*% of gates, .*% of gates' cycles"
     assert re.search(f"^# note: {told}$", capped.csv(), re.MULTILINE)
@@ -491,14 +490,14 @@ def test_what_ends_much_later_in_the_simulation_than_in_the_timing_is_an_error(
 
         return analysed
 
-    monkeypatch.setattr(chain, "analyse", slower(3.0))
+    monkeypatch.setattr(flow, "analyse", slower(3.0))
     assert re.fullmatch(
         r"UNROLL4: paths of the simulation are up to 16\d\.\d% longer than the period; "
         r"up to 5% are of delays, which are the worst of both edges, and more lacks in the timing; "
         r"ask for a clock of at most \d+\.?\d* MHz, or another library",
         fails(lambda: run(over="UNROLL=4")),
     )
-    monkeypatch.setattr(chain, "analyse", slower(1.15))
+    monkeypatch.setattr(flow, "analyse", slower(1.15))
     noted = r"^# note: paths of the simulation are up to [0-4]\.\d% longer than the period: "
     assert re.search(noted, run(over="UNROLL=4", cache=False).csv(), re.MULTILINE)
 
@@ -674,7 +673,7 @@ def test_a_memory_becomes_flip_flops_and_a_large_one_is_refused(
     assert one.figures["flip_flops"] == 8 * 4 + 4
     assert "made of flip-flops: words, a memory of 32 bit (8 x 4)" in one.notes
     (tmp_path / "top.v").write_text(MEMORY.replace("[0:7]", "[0:8191]"))
-    monkeypatch.setattr(chain, "map_description", None)
+    monkeypatch.setattr(flow, "map_description", None)
     assert fails(characterised) == (
         f"{tmp_path}/top.v:2:13: words: 32.77 kbit (8192 x 4); memories become flip-flops here, of "
         "at most 20 kbit; characterise the design with a smaller one, or leave it outside"

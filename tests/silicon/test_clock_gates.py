@@ -10,13 +10,13 @@ import pytest
 
 import dse
 from dse.errors import StudyError
-from dse.silicon.cells.liberty import read_liberty
-from dse.silicon.cells.library import LookupTable
-from dse.silicon.netlists.clocks import gated_counts, gating, sized_gates
-from dse.silicon.netlists.netlist import Netlist, read_netlist
-from dse.silicon.netlists.power import average_power
-from dse.silicon.netlists.simulate import Activity, simulate_gates
-from dse.silicon.netlists.timing import analyse
+from dse.silicon.cells import LookupTable
+from dse.silicon.liberty import read_liberty
+from dse.silicon.mapping import gated_counts, gating, sized_gates
+from dse.silicon.netlist import Netlist, read_netlist
+from dse.silicon.power import average_power
+from dse.silicon.simulation import Activity, simulate_gates
+from dse.silicon.timing import analyse
 from dse.silicon.yosys import found_yosys
 from tests.silicon.toy import TOY, netlist, yosys_json
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dse.silicon.cells.usable_cells import usable_cells
-from dse.silicon.netlists.fan_out import spread_fan_out
-from dse.silicon.netlists.netlist import Netlist, check_netlist, read_netlist
-from dse.silicon.netlists.timing import analyse
+from dse.silicon.mapping import spread_fan_out, usable_cells
+from dse.silicon.netlist import Netlist, check_netlist, read_netlist
+from dse.silicon.timing import analyse
 from tests.silicon.evaluate import evaluated
 from tests.silicon.toy import toy, yosys_json
 

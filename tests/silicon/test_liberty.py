@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from dse.errors import StudyError
-from dse.silicon.cells import liberty
-from dse.silicon.cells.liberty import read_liberty
-from dse.silicon.cells.library import FlipFlop, LookupTable, TableStack
-from dse.silicon.characterisation import check_library_files
+from dse.silicon import liberty
+from dse.silicon.cells import FlipFlop, LookupTable, TableStack
+from dse.silicon.liberty import read_liberty
+from dse.silicon.request import check_library_files
 from tests.silicon.toy import TOY, toy
 
 NS, PF, PJ = 1e-9, 1e-12, 1e-12

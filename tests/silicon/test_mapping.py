@@ -19,13 +19,11 @@ from dse.contract.generators import Generator
 from dse.errors import DseError, MissingLibraryError, StudyError
 from dse.plugins import registry
 from dse.silicon import yosys
-from dse.silicon.cells.liberty import read_liberty
-from dse.silicon.cells.library import CellLibrary
-from dse.silicon.cells.usable_cells import usable_cells
-from dse.silicon.chain import Mapped, map_description
-from dse.silicon.descriptions.description import Reading, reading
-from dse.silicon.descriptions.sources import Sources
+from dse.silicon.cells import CellLibrary
+from dse.silicon.description import Reading, Sources, reading
 from dse.silicon.figures import Conditions
+from dse.silicon.liberty import read_liberty
+from dse.silicon.mapping import Mapped, map_description, usable_cells
 from dse.silicon.yosys import ToolTimeError, chosen_yosys, found_yosys
 from tests.silicon.evaluate import evaluated, first_wrong_bit
 from tests.silicon.toy import TOY, toy
@@ -178,7 +176,7 @@ def test_without_yosys_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_tool_that_crashes_is_told(tool: str, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = yosys.Yosys(tool, ("sh", "-c", "echo killed by the system; kill -9 $$"))
-    monkeypatch.setattr("dse.silicon.chain.chosen_yosys", lambda *_: broken)
+    monkeypatch.setattr("dse.silicon.mapping.chosen_yosys", lambda *_: broken)
     with pytest.raises(DseError, match="ended before its work was done; its last line: killed"):
         mapped(COUNTER, top="counter")
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from dse.errors import StudyError
-from dse.silicon.netlists.netlist import (
+from dse.silicon.netlist import (
     CONSTANT_0,
     CONSTANT_1,
     Instance,

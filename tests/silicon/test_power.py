@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dse.silicon.netlists.netlist import Netlist
-from dse.silicon.netlists.power import Power, average_power
-from dse.silicon.netlists.simulate import Switched
-from dse.silicon.netlists.timing import analyse
+from dse.silicon.netlist import Netlist
+from dse.silicon.power import Power, average_power
+from dse.silicon.simulation import Switched
+from dse.silicon.timing import analyse
 from tests.silicon.test_timing import random_cells
 from tests.silicon.toy import netlist, path, toy
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from dse.errors import ArgumentError, StudyError
-from dse.silicon.netlists import simulate
-from dse.silicon.netlists.netlist import CONSTANT_1, Instance, Netlist
-from dse.silicon.netlists.simulate import Activity, simulate_gates
-from dse.silicon.netlists.timing import Delay, Timing
+from dse.silicon import simulation
+from dse.silicon.netlist import CONSTANT_1, Instance, Netlist
+from dse.silicon.simulation import Activity, simulate_gates
+from dse.silicon.timing import Delay, Timing
 from tests.silicon.netlists import LIBRARY
 
 CLOCK, A, B = 2, 3, 4
@@ -150,14 +150,14 @@ def test_limits_say_where_they_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = run(drawn, delays, period_ps=2000.0)
     assert whole.toggles[[7, 10, 13, 16, 19]].tolist() == [8, 16, 32, 64, 128]
     with monkeypatch.context() as fewer:
-        fewer.setattr(simulate, "MOST_TRANSITIONS", 5)
+        fewer.setattr(simulation, "MOST_TRANSITIONS", 5)
         capped = run(drawn, delays, period_ps=2000.0)
     assert capped.toggles[[7, 10, 13, 16, 19]].tolist() == [8, 16, 16, 16, 16]
     assert capped.outputs["z"].tolist() == whole.outputs["z"].tolist()
     assert capped.notes == (
         "transitions beyond 5 in a cycle are omitted: 20.00% of gates, 20.00% of gates' cycles",
     )
-    monkeypatch.setattr(simulate, "MOST_WORK", 1)
+    monkeypatch.setattr(simulation, "MOST_WORK", 1)
     short = run(drawn, delays, period_ps=2000.0)
     assert (short.cycles, len(short.outputs["z"])) == (1, 5)
     assert short.toggles[19] == 32

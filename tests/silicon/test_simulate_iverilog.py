@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dse.silicon.netlists.simulate import simulate_gates
+from dse.silicon.simulation import simulate_gates
 from tests.silicon.netlists import CLOCK, GATES, LIBRARY, PINS, Case, made
 
 WARM_UP = 4

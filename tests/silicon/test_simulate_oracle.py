@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dse.silicon.netlists import gates, simulate
-from dse.silicon.netlists.simulate import Activity, simulate_gates
+from dse.silicon import gates, simulation
+from dse.silicon.simulation import Activity, simulate_gates
 from tests.silicon.netlists import LIBRARY, Case, Events, made
 
 WARM_UP = 3
@@ -88,7 +88,7 @@ def test_blocks_and_pieces_change_nothing(monkeypatch: pytest.MonkeyPatch) -> No
     case = made(7, gates=200, flip_flops=8, slowest=20, cycles=90)
     whole = activity(case)
     assert (whole.toggles > whole.settled).any()
-    limits = {"PIECE": (simulate,), "BLOCK": (simulate,), "MOST_CYCLES": (simulate, gates)}
+    limits = {"PIECE": (simulation,), "BLOCK": (simulation,), "MOST_CYCLES": (simulation, gates)}
     for limit, module in ((one, module) for one in limits for module in limits[one]):
         monkeypatch.setattr(module, limit, 7)
         part = activity(case)

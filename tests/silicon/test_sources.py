@@ -8,8 +8,7 @@ import pytest
 
 import dse
 from dse.errors import StudyError
-from dse.silicon.descriptions.description import elaborated
-from dse.silicon.descriptions.sources import Sources
+from dse.silicon.description import Sources, elaborated
 from dse.silicon.yosys import found_yosys
 from tests.silicon.test_mapping import map_files
 from tests.silicon.toy import TOY

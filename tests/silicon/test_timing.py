@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from dse.errors import StudyError
-from dse.silicon.cells.liberty import read_liberty
-from dse.silicon.netlists.timing import analyse
+from dse.silicon.liberty import read_liberty
+from dse.silicon.timing import analyse
 from tests.silicon.toy import PATH, TOY, Cells, netlist, path, toy, verilog
 
 NS, PF = 1e-9, 1e-12

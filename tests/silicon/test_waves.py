@@ -10,7 +10,7 @@ import pytest
 import dse
 from dse.errors import StudyError
 from dse.silicon.characterisation import Characterisation
-from dse.silicon.descriptions.vectors import read_waves
+from dse.silicon.vectors import read_waves
 from dse.silicon.yosys import found_yosys
 from tests.silicon.toy import TOY
 

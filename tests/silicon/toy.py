@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from dse.silicon.cells.liberty import read_liberty
-from dse.silicon.cells.library import CellLibrary
-from dse.silicon.netlists.netlist import Netlist, read_netlist
+from dse.silicon.cells import CellLibrary
+from dse.silicon.liberty import read_liberty
+from dse.silicon.netlist import Netlist, read_netlist
 
 TOY = Path(__file__).with_name("toy.lib")
 

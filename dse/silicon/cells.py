@@ -1,7 +1,8 @@
-"""Standard cells as records in SI: pins, arcs, tables, flip-flops."""
+"""Standard cells as records in SI: Boolean functions, tables, pins, flip-flops."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +10,130 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dse.errors import ExpressionError, nearest, shortened
+
+_TOKEN = re.compile(r"\s*(?:([A-Za-z_][\w\[\].]*|[01])|([!'&*|+^()])|(\S))")
+
+_NAME = re.compile(r"[A-Za-z_][\w\[\].]*")
+
+MOST_PINS = 16
+"""Most pins of a function, whose table has 2**n entries."""
+
+MOST_DEEP = 100
+"""Most nested brackets and ``!``."""
+
+_JOINING = ((("+", "|"), np.logical_or), (("*", "&"), np.logical_and), (("^",), np.logical_xor))
+"""Signs between two values, those that bind tightest last."""
+
+
+class FunctionError(ExpressionError):
+    """A Boolean expression of liberty that cannot be read."""
+
+
+def truth_table(function: str, pins: Sequence[str]) -> NDArray[np.bool_]:
+    """Return the values of a function of liberty, shape (2**n,).
+
+    Entry k is the value for inputs that are the bits of k: pin i is bit i.  Signs, binding tightest
+    first: ``!`` before and ``'`` after, ``^``, then ``*``, ``&`` or a blank, then ``+`` or ``|``
+    (Liberty User Guide, "function").
+
+    Raises
+    ------
+    FunctionError
+        The expression has an unknown name or sign, or more than `MOST_PINS` pins are given.
+
+    Examples
+    --------
+    >>> truth_table("!(A B)", ["A", "B"]).astype(int).tolist()
+    [1, 1, 1, 0]
+    """
+    if len(pins) > MOST_PINS:
+        rule = f"a function of {len(pins)} pins has more than 2**{MOST_PINS} entries"
+        raise FunctionError(f"{function!r}: {rule}", "use cells with fewer pins")
+    return _Reader(function, pins).read()
+
+
+def names_in(function: str) -> list[str]:
+    """Return the names in a function, sorted, each once.
+
+    Examples
+    --------
+    >>> names_in("!(B A1) + B'")
+    ['A1', 'B']
+    """
+    return sorted(set(_NAME.findall(function)))
+
+
+class _Reader:
+    """A recursive descent over the tokens of one expression."""
+
+    def __init__(self, function: str, pins: Sequence[str]) -> None:
+        self.function = function
+        entries = np.arange(2 ** len(pins))
+        self.columns = {pin: (entries >> i) & 1 == 1 for i, pin in enumerate(pins)}
+        self.columns |= {"0": np.zeros(len(entries), bool), "1": np.ones(len(entries), bool)}
+        self.tokens = [found.group().strip() for found in _TOKEN.finditer(function)]
+        self.next = 0
+        self.deep = 0
+
+    def read(self) -> NDArray[np.bool_]:
+        value = self._joined()
+        if self.next < len(self.tokens):
+            raise self._fault(f"{self.tokens[self.next]!r} does not belong here")
+        return value
+
+    def _fault(
+        self, rule: str, remedy: str = "write names with ! ' ^ * & + | ( )"
+    ) -> FunctionError:
+        return FunctionError(f"{self.function!r}: {rule}", remedy)
+
+    def _peek(self) -> str:
+        return self.tokens[self.next] if self.next < len(self.tokens) else ""
+
+    def _joined(self, level: int = 0) -> NDArray[np.bool_]:
+        """Return the terms joined by the signs of a level, adjacent terms as a product."""
+        if level == len(_JOINING):
+            return self._single()
+        signs, join = _JOINING[level]
+        value = self._joined(level + 1)
+        while self._peek() in signs or ("*" in signs and self._peek() not in ("", "+", "|", ")")):
+            self.next += self._peek() in signs
+            value = join(value, self._joined(level + 1))
+        return value
+
+    def _single(self) -> NDArray[np.bool_]:
+        self.deep += 1
+        if self.deep > MOST_DEEP:
+            rule = f"brackets and ! are more than {MOST_DEEP} deep"
+            raise FunctionError(f"{shortened(self.function)!r}: {rule}", "simplify it")
+        value = self._within(self._peek())
+        self.deep -= 1
+        return value
+
+    def _within(self, sign: str) -> NDArray[np.bool_]:
+        self.next += 1
+        if sign == "!":
+            return ~self._single()
+        if sign == "(":
+            value = self._joined()
+            if self._peek() != ")":
+                raise self._fault("a bracket is not closed")
+            self.next += 1
+        elif sign in self.columns:
+            value = self.columns[sign]
+        elif not sign:
+            raise self._fault("it ends too early")
+        else:
+            known = [name for name in self.columns if name not in "01"]
+            raise self._fault(f"{sign!r} is no pin", nearest(sign, known))
+        while self._peek() == "'":
+            self.next += 1
+            value = ~value
+        return value
+
+
+# Records of cells
 
 Sense = Literal["positive_unate", "negative_unate", "non_unate"]
 """To which edge of an output a rising input leads, in the words of liberty."""
@@ -229,3 +354,20 @@ class CellLibrary:
     cells: Mapping[str, Cell]
     sources: Mapping[str, str]
     notes: tuple[str, ...] = ()
+
+
+def unateness(function: str | None, related: str, known: Sequence[str] | None) -> Sense:
+    """Return the sense of a function in one of its pins: both ways if it is unknown.
+
+    Examples
+    --------
+    >>> unateness("!(A B)", "A", ["A", "B"])
+    'negative_unate'
+    """
+    if not function or known is None or related not in known:
+        return "non_unate"
+    table = truth_table(function, known).reshape((2,) * len(known))
+    axis = len(known) - 1 - list(known).index(related)
+    low, high = np.take(table, 0, axis), np.take(table, 1, axis)
+    rises, falls = bool(np.any(high & ~low)), bool(np.any(low & ~high))
+    return "non_unate" if rises == falls else "positive_unate" if rises else "negative_unate"

@@ -12,20 +12,137 @@ from numpy.typing import NDArray
 
 from dse.contract.generators import Bits
 from dse.errors import ArgumentError, Fault, StudyError, nearest, refuse
-from dse.silicon.cells.boolean import (
-    UNKNOWN,
-    Functions,
-    Integers,
-    NetFunction,
-    essential,
-    of_state,
-    side_by_side,
-    truth_table,
-)
-from dse.silicon.cells.library import Cell, CellLibrary, FlipFlop
-from dse.silicon.netlists.clocks import clocks_of
-from dse.silicon.netlists.netlist import CONSTANT_1, Instance, Netlist
-from dse.silicon.netlists.timing import Delay, Timing
+from dse.silicon.cells import Cell, CellLibrary, FlipFlop, truth_table
+from dse.silicon.netlist import CONSTANT_1, Instance, Netlist, clocks_of
+from dse.silicon.timing import Delay, Timing
+
+UNKNOWN = 2
+"""The third value of a net, beside 0 and 1."""
+
+BINARY, TERNARY = 2, 3
+"""Number of values of a net: without and with `UNKNOWN`."""
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class NetFunction:
+    """A function of nets that drives a net.  Its values over `inputs` are `table`, as bytes."""
+
+    output: int
+    inputs: tuple[int, ...]
+    table: bytes
+
+
+@dataclass(frozen=True, eq=False)
+class Functions:
+    """Functions of nets, those with most inputs first.
+
+    Attributes
+    ----------
+    outputs
+        Net of each, shape (n,).
+    columns
+        ``columns[p]`` has the net of input p of the first ``len(columns[p])`` functions.
+    starts
+        By number of values: the start of each function's table in `tables`, shape (n,).
+    tables
+        By number of values: truth tables, one after the other.
+    """
+
+    outputs: Integers
+    columns: tuple[Integers, ...]
+    starts: Mapping[int, Integers]
+    tables: Mapping[int, Integers]
+
+    def at(self, values: Integers, radix: int) -> Integers:
+        """Return the value of each function from the values of all nets, shape (nets,)."""
+        entries = self.starts[radix].copy()
+        for pin, nets in enumerate(self.columns):
+            entries[: len(nets)] += values[nets] * radix**pin
+        return self.tables[radix][entries]
+
+
+def side_by_side(functions: Sequence[NetFunction]) -> Functions:
+    """Return functions as arrays, in the given order, which must be by falling number of inputs."""
+    places: dict[bytes, tuple[int, int]] = {}
+    pools: dict[int, list[Integers]] = {BINARY: [], TERNARY: []}
+    sizes = dict.fromkeys(pools, 0)
+    for table in dict.fromkeys(function.table for function in functions):
+        places[table] = sizes[BINARY], sizes[TERNARY]
+        plain = np.frombuffer(table, dtype=np.bool_)
+        for radix, values in ((BINARY, plain.astype(np.int64)), (TERNARY, ternary(plain))):
+            pools[radix].append(values)
+            sizes[radix] += len(values)
+    inputs = [function.inputs for function in functions]
+    widest = len(inputs[0]) if inputs else 0
+    starts = np.array([places[function.table] for function in functions], np.int64).reshape(-1, 2)
+    return Functions(
+        outputs=np.array([function.output for function in functions], np.int64),
+        columns=tuple(
+            np.array([nets[pin] for nets in inputs if len(nets) > pin], np.int64)
+            for pin in range(widest)
+        ),
+        starts={BINARY: starts[:, 0], TERNARY: starts[:, 1]},
+        tables={radix: np.concatenate([*pool, _NONE]) for radix, pool in pools.items()},
+    )
+
+
+_NONE = np.zeros(0, np.int64)
+
+
+def ternary(table: NDArray[np.bool_]) -> Integers:
+    """Return a truth table, shape (2**n,), for inputs that may be unknown, shape (3**n,).
+
+    A value is unknown if it depends on the unknown inputs of this one function.  Entry k is the
+    value for inputs that are the digits of k to the base of three.
+
+    Examples
+    --------
+    >>> ternary(truth_table("A B", ["A", "B"])).tolist()
+    [0, 0, 0, 0, 1, 2, 0, 2, 2]
+    """
+    pins = len(table).bit_length() - 1
+    values = table.astype(np.int64).reshape((2,) * pins)
+    for axis in range(pins):
+        low, high = np.take(values, 0, axis), np.take(values, 1, axis)
+        values = np.stack([low, high, np.where(low == high, low, UNKNOWN)], axis)
+    return values.ravel()
+
+
+def essential(table: NDArray[np.bool_], pins: Sequence[str]) -> tuple[tuple[str, ...], bytes]:
+    """Return the pins that a function depends on, and its truth table over them as bytes.
+
+    Examples
+    --------
+    >>> names, table = essential(truth_table("A B + A !B", ["A", "B"]), ["A", "B"])
+    >>> names, np.frombuffer(table, bool).tolist()
+    (('A',), [False, True])
+    """
+    values = table.reshape((2,) * len(pins))
+    names = list(pins)
+    for place in reversed(range(len(pins))):
+        axis = len(names) - 1 - place
+        low, high = np.take(values, 0, axis), np.take(values, 1, axis)
+        if np.array_equal(low, high):
+            values = low
+            del names[place]
+    return tuple(names), values.tobytes()
+
+
+def of_state(function: str, pins: Sequence[str], state: str, inverted: str) -> NDArray[np.bool_]:
+    """Return the truth table over pins and a state that a function may also use inverted.
+
+    Examples
+    --------
+    >>> of_state("D IQN", ["D"], "IQ", "IQN").tolist()
+    [False, True, False, False]
+    """
+    values = truth_table(function, (*pins, state, inverted)).reshape(2, 2, -1)
+    return np.concatenate([values[1, 0], values[0, 1]])
+
+
+# Gates of a netlist
 
 TICK_S = 1e-15
 """Delays are whole numbers of it, so that equal sums are equal."""
@@ -322,7 +439,7 @@ def settle_cycles(
     ports, stimulus
         Nets of the input ports, shape (ports,), and their values, shape (cycles, ports).
     radix
-        `dse.silicon.cells.boolean.BINARY`, or `TERNARY` if entries of `state` may be `UNKNOWN`.
+        `BINARY`, or `TERNARY` if entries of `state` may be `UNKNOWN`.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""A mapped netlist: instances of standard cells, joined by numbered nets."""
+"""A mapped netlist: instances of standard cells, joined by numbered nets, and its clock."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.errors import Fault, nearest, refuse, shortened, visible
-from dse.silicon.cells.library import Cell, CellLibrary
+from dse.errors import Fault, StudyError, nearest, refuse, shortened, visible
+from dse.silicon.cells import Cell, CellLibrary, unateness
 
 Numbers = NDArray[np.intp]
+
 PinNets = Mapping[str, Numbers]
 
 _LATCH = "a latch, which has no clock", "assign the signal on every path through its process"
@@ -260,3 +262,104 @@ def _driver_faults(netlist: Netlist, library: CellLibrary) -> Iterator[Fault]:
             rule, remedy = "a net that nothing drives", "drive it, or tie it to a constant"
             yield Fault(netlist.named(net), f"read by {by}", rule, remedy)
             drivers[net] = "nothing"  # its first reader has reported it
+
+
+# The clock: the input that it comes from, and the gates that it passes
+
+
+@dataclass(frozen=True)
+class Clocks:
+    """Nets of a clock.
+
+    Attributes
+    ----------
+    net
+        Of the input.
+    enables
+        By the net that a clock gate drives: the one that enables it.
+    """
+
+    net: int
+    enables: Mapping[int, int]
+
+    @cached_property
+    def nets(self) -> frozenset[int]:
+        """Return the clock's net and the nets behind gates."""
+        return frozenset([self.net, *self.enables])
+
+
+def clocks_of(netlist: Netlist, library: CellLibrary, clock: str) -> Clocks:
+    """Return the nets of a clock, which clock every flip-flop and nothing else.
+
+    Raises
+    ------
+    StudyError
+        There is no such input, a flip-flop has another clock or edge, a gate of logic uses it, or
+        clock gates are in series.
+    """
+    net = clock_input(netlist, clock)
+    enables: dict[int, int] = {}
+    for instance in netlist.instances:
+        gate = library.cells[instance.cell].clock_gate
+        if gate is not None and gate.output in instance.nets:
+            enables[instance.nets[gate.output]] = instance.nets[gate.enable]
+    found = Clocks(net, enables)
+    refuse(_faults(netlist, library, found, clock))
+    return found
+
+
+def clock_input(netlist: Netlist, clock: str) -> int:
+    """Return the net of the input with the clock's name.
+
+    Raises
+    ------
+    StudyError
+        There is no such input of one bit.
+    """
+    nets = netlist.inputs.get(clock, ())
+    if len(nets) != 1:
+        rule = "the clock is an input of one bit"
+        remedy = f"name it with --clock-port; {nearest(clock, netlist.inputs)}"
+        raise StudyError([placed(Fault("clock", repr(clock), rule, remedy), netlist.source)])
+    return nets[0]
+
+
+def _faults(netlist: Netlist, library: CellLibrary, clocks: Clocks, clock: str) -> list[Fault]:
+    """Return errors of flip-flops, or else of the logic that uses the clock.
+
+    Logic that gates or inverts the clock uses it, too, but errors of flip-flops describe that.
+    """
+    of_flip_flops: list[Fault] = []
+    of_logic: list[Fault] = []
+    for instance in netlist.instances:
+        cell = library.cells[instance.cell]
+        for name, net in instance.nets.items():
+            faults, written = of_flip_flops, netlist.named(net)
+            if cell.flip_flop is not None and cell.pins[name].clock:
+                if net not in clocks.nets:
+                    rule = f"every flip-flop is clocked by {clock!r}"
+                    remedy = "use one clock, its rising edge, not gated"
+                elif unateness(cell.flip_flop.clocked_on, name, [name]) != "positive_unate":
+                    rule, remedy = "flip-flops are clocked by rising edges only", "use 'posedge'"
+                    written = cell.name
+                else:
+                    continue
+            elif cell.clock_gate is not None and name == cell.clock_gate.clock:
+                if net == clocks.net:
+                    continue
+                rule, remedy = f"a clock gate is clocked by {clock!r}", "use one gate, not several"
+            elif net in clocks.nets and cell.pins[name].direction == "input":
+                faults, written = of_logic, netlist.named(net)
+                rule, remedy = "a clock drives flip-flops only", "use another signal as data"
+            else:
+                continue
+            fault = Fault(f"{_called(netlist, instance, cell)}.{name}", written, rule, remedy)
+            faults.append(placed(fault, instance.source))
+    return of_flip_flops or of_logic
+
+
+def _called(netlist: Netlist, instance: Instance, cell: Cell) -> str:
+    """Return an instance's name, or the name of its output net if a tool made its name up."""
+    driven = (net for pin, net in instance.nets.items() if cell.pins[pin].direction == "output")
+    made_up = instance.name.startswith("$")
+    return netlist.named(next(driven, -1)) if made_up else instance.name

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.silicon.cells.boolean import names_in, truth_table
-from dse.silicon.cells.library import Cell, CellLibrary, InternalPower
-from dse.silicon.netlists.clocks import clocks_of
-from dse.silicon.netlists.netlist import Netlist, PinNets, by_cell
-from dse.silicon.netlists.simulate import Switched
-from dse.silicon.netlists.timing import Timing
+from dse.silicon.cells import Cell, CellLibrary, InternalPower, names_in, truth_table
+from dse.silicon.netlist import Netlist, PinNets, by_cell, clocks_of
+from dse.silicon.simulation import Switched
+from dse.silicon.timing import Timing
 
 MOST_CONDITION_PINS = 12
 """A condition ``when`` on more pins than this holds half of the time."""

@@ -11,14 +11,17 @@ from numpy.typing import NDArray
 from dse.algebra import units
 from dse.contract.generators import Bits
 from dse.errors import Fault, StudyError
-from dse.silicon.cells.boolean import BINARY, TERNARY, UNKNOWN, Integers
-from dse.silicon.cells.library import CellLibrary
+from dse.silicon.cells import CellLibrary
 from dse.silicon.figures import rounded_down
-from dse.silicon.netlists.gates import (
+from dse.silicon.gates import (
+    BINARY,
     MOST_CYCLES,
+    TERNARY,
     TICK_S,
+    UNKNOWN,
     Answers,
     Gates,
+    Integers,
     Level,
     Settled,
     by_port,
@@ -27,8 +30,8 @@ from dse.silicon.netlists.gates import (
     settle_cycles,
     settled_at,
 )
-from dse.silicon.netlists.netlist import Netlist
-from dse.silicon.netlists.timing import Timing
+from dse.silicon.netlist import Netlist
+from dse.silicon.timing import Timing
 
 TIME_BITS, PIN_BITS = 31, 4
 """Bits of a time in ticks and of an input's number if both are in one integer."""

@@ -23,7 +23,7 @@ from dse.files.csv import CsvTable, parse_csv
 from dse.files.document import no_such
 from dse.files.json import read_bytes
 from dse.reports.text import plural
-from dse.silicon.netlists.netlist import Netlist
+from dse.silicon.netlist import Netlist
 
 NOT_COMPARED = "-"
 """Cell of an output that is not compared.  In waves, a value with a bit that is not 0 or 1."""

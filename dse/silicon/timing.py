@@ -10,16 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.errors import Fault, StudyError
-from dse.silicon.cells.library import Arc, Cell, CellLibrary, LookupTable, TableStack
-from dse.silicon.netlists.clocks import Clocks, clocks_of
-from dse.silicon.netlists.netlist import Netlist, Numbers, PinNets, by_cell, check_netlist
+from dse.silicon.cells import Arc, Cell, CellLibrary, LookupTable, TableStack
+from dse.silicon.netlist import Clocks, Netlist, Numbers, PinNets, by_cell, check_netlist, clocks_of
 
 RISE, FALL = 0, 1
+
 _SENSES = {
     "positive_unate": ((RISE, RISE), (FALL, FALL)),
     "negative_unate": ((FALL, RISE), (RISE, FALL)),
     "non_unate": ((RISE, RISE), (FALL, RISE), (RISE, FALL), (FALL, FALL)),
 }
+
 _KINDS = {
     "combinational": (RISE, FALL),
     "combinational_rise": (RISE,),
@@ -27,7 +28,9 @@ _KINDS = {
     "clear": (FALL,),
     "preset": (RISE,),
 }
+
 _ASYNCHRONOUS = ("clear", "preset")
+
 MOST_NAMED = 8
 """Number of instances of a loop that are named."""
 

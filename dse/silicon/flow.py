@@ -1,24 +1,25 @@
-"""Characterisation of a design of hardware: mapping, timing, known answers, power."""
+"""The flow of a design: mapping, timing, known answers, power.  Results are kept."""
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from math import ceil
 from pathlib import Path
+from typing import Any
 
 from dse.algebra import units
 from dse.algebra.magnitudes import fault_of
 from dse.contract.generators import Design, Vectors
 from dse.contract.placement import kit_of, placement_text
-from dse.errors import DseError, Fault, OutputError, StudyError, refuse
-from dse.files.json import json_text
-from dse.silicon.cells.liberty import read_liberty
-from dse.silicon.cells.library import CellLibrary
-from dse.silicon.cells.usable_cells import UsableCells, computes, lacking, usable_cells
-from dse.silicon.descriptions.description import Reading, elaborating, run_description, wrong_names
-from dse.silicon.descriptions.source_simulation import held_vectors
+from dse.errors import DseError, Fault, OutputError, StudyError
+from dse.files.json import json_text, read_regular, write_text
+from dse.silicon.cells import CellLibrary
+from dse.silicon.description import Reading
 from dse.silicon.figures import (
     FIGURES,
     UNKEPT,
@@ -28,142 +29,89 @@ from dse.silicon.figures import (
     of_design,
     period_of,
 )
-from dse.silicon.kept_results import KeptResults, own_sha256, script_sha256, sha256
-from dse.silicon.netlists.clocks import ENABLES, enables, gated_counts, gating, sized_gates
-from dse.silicon.netlists.fan_out import MOST_FAN_OUT, spread_fan_out
-from dse.silicon.netlists.netlist import (
-    CONSTANT_0,
-    CONSTANT_1,
-    Instance,
-    Netlist,
-    check_netlist,
-    read_netlist,
+from dse.silicon.liberty import read_liberty
+from dse.silicon.mapping import (
+    FASTEST_S,
+    Mapped,
+    UsableCells,
+    computes,
+    gated_counts,
+    map_description,
+    sized_gates,
+    spread_fan_out,
+    usable_cells,
 )
-from dse.silicon.netlists.power import Power, average_power
-from dse.silicon.netlists.simulate import Activity, simulate_gates
-from dse.silicon.netlists.timing import Timing, analyse
-from dse.silicon.tasks import DesignTask, check_answers
+from dse.silicon.netlist import Netlist
+from dse.silicon.power import Power, average_power
+from dse.silicon.simulation import Activity, simulate_gates
+from dse.silicon.tasks import DesignTask, check_answers, held_vectors, sha256
+from dse.silicon.timing import Timing, analyse
 from dse.silicon.yosys import chosen_yosys, full_name
 
-_WAYS = (
-    "dch,-f;map,-B,0.9,-D,{0};",
-    "scorr;dc2;dch,-f;map,-B,0.9,-D,{0};",
-    "scorr;dc2;strash;&get,-n;&dch,-f;&nf;&put;",
-)
-"""Logic to cells within the target, for abc: each is the fastest or the smallest of some logic."""
+LARGEST_BYTE = 1_000_000
+"""A larger file is no result."""
 
-_ABC = (
-    "strash;&get,-n;&fraig,-x;&put;{how}topo;buffer,-c,-p,-N,{1};topo;"
-    "upsize,-D,{0};dnsize,-D,{0};stime,-p"
-)
-"""Equal signals merged, logic mapped, gates with too many loads buffered, sizes chosen."""
 
-FASTEST_S = 1e-12
-"""A target that no logic meets: mapping then makes it as fast as it can."""
+def script_sha256(script: str) -> str:
+    """Return a hash of a script without the commands that name files, whose contents have one."""
+    lines = (line for line in script.splitlines() if not line.startswith("read_verilog"))
+    return sha256("\n".join(lines).encode())
+
+
+def own_sha256(folder: Path = Path(__file__).parent) -> str:
+    """Return a hash of the modules that compute the results."""
+    return sha256(b"".join(path.read_bytes() for path in sorted(folder.rglob("*.py"))))
+
+
+def user_folder() -> Path:
+    """Return the folder for reproducible data of this user's programs (XDG Base Directory)."""
+    given = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(given) if Path(given).is_absolute() else Path.home() / ".cache") / "dse"
 
 
 @dataclass(frozen=True)
-class Mapped:
-    """Netlists of one description, and their origin.
+class KeptResults:
+    """A folder of results.  The oldest are deleted when all together exceed `most_byte`."""
 
-    Attributes
-    ----------
-    netlists
-        Flat, of cells of the library, each mapped in another way.
-    script
-        Commands that the tool ran, for repeating the run.
-    refused
-        Reason why slang did not read the files, if Yosys did instead.
-    """
+    folder: Path
+    most_byte: float = 64e6
 
-    netlists: tuple[Netlist, ...]
-    script: str
-    refused: str
+    def read(self, key: str) -> dict[str, Any] | None:
+        """Return the result kept under a key, or None if it is missing or cannot be read."""
+        path = self._path(key)
+        try:
+            found = json.loads(read_regular(path, LARGEST_BYTE))
+        except (OSError, ValueError):
+            return None
+        with suppress(OSError):
+            os.utime(path)
+        return found if isinstance(found, dict) else None
 
+    def write(self, key: str, result: Mapping[str, Any]) -> None:
+        """Keep a result, whole or not at all, and drop the ones not used for longest.
 
-def map_description(
-    reads: Reading,
-    library: CellLibrary,
-    usable: UsableCells,
-    *,
-    top: str,
-    target_period_s: float,
-    conditions: Conditions,
-) -> Mapped:
-    """Return a description as netlists of cells of a library.
+        Raises
+        ------
+        OutputError
+            The folder cannot be written.
+        """
+        write_text(self._path(key), json_text(dict(result)))
+        files = []
+        for path in self.folder.glob("*.json"):
+            with suppress(OSError):  # another process drops some as well
+                files.append((path.stat().st_mtime, path.stat().st_size, path))
+        left = sum(size for _, size, _ in files)
+        for _, size, path in sorted(files):
+            if left <= self.most_byte:
+                break
+            path.unlink(missing_ok=True)
+            left -= size
 
-    Yosys flattens and simplifies it, maps flip-flops (unused set and reset are tied off), and abc
-    the logic between them, with buffers and sizes for the target.  abc does not see flip-flops:
-    their loads are for `spread_fan_out`.
-
-    Parameters
-    ----------
-    reads
-        The ways to read it.
-    library, usable
-        The cells, and the cells that netlists are made of.
-    top
-        The outermost module.
-    target_period_s
-        Target of abc for the longest path between flip-flops.
-    conditions
-        With the time that the tool may take, and clock gates.
-
-    Raises
-    ------
-    StudyError
-        The description cannot be mapped: file and line if Yosys reports them, all errors at once.
-    MissingLibraryError
-        There is no Yosys.
-    ToolTimeError
-        It took too long.
-        It took too long.
-    """
-    yosys = chosen_yosys(conditions.time_limit_s)
-    given = {"usable.lib": usable.liberty}
-    gates: list[str] = []
-    if conditions.gate_clocks:
-        gates, given[ENABLES] = [*gating(library, conditions.gate_clocks)], enables()
-    _check_wanted(top, usable, library)
-    script = [
-        *elaborating(top),
-        f"synth -flatten -noabc -top {top}",
-        *("tee -q -o check check", *gates, "dfflibmap -liberty usable.lib"),
-        "design -save unmapped",
-    ]
-    for place, way in enumerate(_WAYS):
-        abc = _ABC.replace("{how}", way).format(f"{target_period_s * 1e12:.6g}", MOST_FAN_OUT)
-        script += ["design -load unmapped"] * (place > 0)
-        script += [f"abc -liberty usable.lib -script +{abc}"]
-        script += ["setundef -zero", "opt_clean -purge", f"write_json {_file(place)}"]
-    read = run_description(yosys, reads, script, given, done=_file(len(_WAYS) - 1))
-    netlists = []
-    for place in range(len(_WAYS)):
-        netlist = read_netlist(read.output.files[_file(place)], top=top)
-        netlists.append(replace(netlist, instances=tuple(_with_ties(netlist, usable))))
-        check_netlist(netlists[-1], library)
-    return Mapped(tuple(netlists), "\n".join((*read.commands, *script)), read.refused)
+    def _path(self, key: str) -> Path:
+        return self.folder / f"{key}.json"
 
 
-def _file(place: int) -> str:
-    return f"mapped{place or ''}.json"
-
-
-def _check_wanted(top: str, usable: UsableCells, library: CellLibrary) -> None:
-    """Raise StudyError if Yosys cannot map the design or would mistake a name."""
-    refuse([*wrong_names(top, {}), *lacking(library, usable)])
-
-
-def _with_ties(netlist: Netlist, usable: UsableCells) -> Iterator[Instance]:
-    """Yield the instances, with flip-flops and their ties as they are in the library."""
-    constants = {False: CONSTANT_0, True: CONSTANT_1}
-    for instance in netlist.instances:
-        if instance.cell in usable.tied:
-            cell, ties = usable.tied[instance.cell]
-            tied = {pin: constants[value] for pin, value in ties.items()}
-            yield replace(instance, cell=cell, nets={**instance.nets, **tied})
-        else:
-            yield instance
+# Characterisation of a design
 
 
 IDLE_CYCLES = 32

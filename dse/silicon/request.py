@@ -1,11 +1,12 @@
-"""Users' own hardware: files of Verilog, the data of one task, and the place of its answers."""
+"""Requests for characterisation: a generator, or own Verilog with the place of its answers."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,48 @@ import numpy as np
 from dse import removed
 from dse.algebra import units
 from dse.algebra.expression import is_float, parse_expression
-from dse.contract.generators import Design, Value
-from dse.errors import Fault, StudyError, UnitError, nearest, refuse, results_of
-from dse.silicon.descriptions.sources import Sources
-from dse.silicon.descriptions.vectors import WAVES, WrittenVectors, recorded
-from dse.silicon.figures import FIGURES
-from dse.silicon.tasks import DesignTask, combinations
+from dse.contract.generators import Design, Generator, Value
+from dse.errors import (
+    ArgumentError,
+    Fault,
+    StudyError,
+    UnitError,
+    UnknownPluginError,
+    followed,
+    nearest,
+    refuse,
+    results_of,
+)
+from dse.files.document import no_such
+from dse.plugins import registry
+from dse.silicon.description import ENDINGS, Sources
+from dse.silicon.figures import FIGURES, Target
+from dse.silicon.flow import Characteriser
+from dse.silicon.tasks import DesignTask
+from dse.silicon.vectors import WAVES, WrittenVectors, recorded
+
+_WHOLE = re.compile(r"[+-]?\d+")
+
+
+def combinations(over: Mapping[str, str]) -> list[dict[str, Value]]:
+    """Return every combination of values, written ``1,2,4``, with whole numbers as integers.
+
+    Examples
+    --------
+    >>> combinations({"unroll": "1, 2", "structure": "chained"})
+    [{'unroll': 1, 'structure': 'chained'}, {'unroll': 2, 'structure': 'chained'}]
+    """
+    faults = []
+    values: list[list[Value]] = []
+    for name, written in over.items():
+        parts = [part.strip() for part in written.strip("[]").split(",")]
+        if not all(parts) or len({*parts}) < len(parts):
+            rule, remedy = "values stand between commas, each of them once", f"write {name}=1,2,4"
+            faults.append(Fault(f"over.{name}", written, rule, remedy))
+        values.append([int(part) if _WHOLE.fullmatch(part) else part for part in parts])
+    refuse(faults)
+    return [dict(zip(over, row, strict=True)) for row in product(*values)]
+
 
 NEEDED = ("payload", "cycles_per_task", "latency")
 """Quantities that have no other source."""
@@ -190,3 +227,137 @@ def _placed(written: str, parameters: Mapping[str, Value]) -> Path:
         rule = "braces hold the name of a parameter"
         remedy = nearest("", parameters) if parameters else "leave them out"
         raise StudyError([Fault("check", repr(written), rule, remedy)]) from None
+
+
+# Requests as text: reading, checks and names in a table
+
+
+def are_files(hardware: Iterable[str]) -> bool:
+    """Return whether hardware is files of Verilog, not the name of a generator."""
+    return any(Path(one).suffix in ENDINGS for one in hardware)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """A request: a generator by its name, or Verilog, over values of parameters."""
+
+    hardware: str | Verilog
+    over: Mapping[str, str]
+    tasks: int
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """Return its name in texts."""
+        return self.hardware if isinstance(self.hardware, str) else str(self.hardware.top)
+
+    def design_tasks(self) -> list[DesignTask]:
+        """Return the designs with their answers.
+
+        Raises
+        ------
+        StudyError
+            Everything that is wrong with them.
+        """
+        if not isinstance(self.hardware, str):
+            return self.hardware.design_tasks(self.over)
+        chosen = combinations(self.over) if self.over else []
+        try:
+            return _generated(self.hardware, chosen, seed=self.seed, tasks=self.tasks)
+        except UnknownPluginError as error:
+            remedy = followed(error.remedy, f"files of Verilog end in {' or '.join(ENDINGS)}")
+            if instead := removed.remedy("value", f"hardware={Path(self.hardware).suffix}"):
+                raise StudyError(
+                    [Fault("hardware", self.hardware, removed.RULE, instead)]
+                ) from None
+            raise StudyError([Fault("hardware", "", error.rule, remedy)]) from None
+
+    def check_output(self, out: Path, tasks: Sequence[DesignTask], others: Iterable[Path]) -> None:
+        """Raise StudyError if the output is an input file: a description, answers or `others`.
+
+        Raises
+        ------
+        StudyError
+            The output is one of them, by any name.
+        """
+        read = [*others]
+        for task in tasks:
+            read += task.sources.texts
+            if isinstance(task.vectors, WrittenVectors):
+                read.append(Path(task.vectors.table.file))
+        if any(out.exists() and out.samefile(one) for one in read):
+            rule, remedy = "the table would replace what it is made from", "name another file"
+            raise StudyError([Fault("out", str(out), rule, remedy)])
+
+    def remarks(self, characteriser: Characteriser, targets: Sequence[Target]) -> Iterator[str]:
+        """Yield the lines above a table: the design, its source and its stimulus."""
+        origin, what = "", self.hardware
+        stimulus = f"{self.tasks} random tasks at least, seed {self.seed}"
+        if isinstance(what, str):
+            origin = f"{registry.get(Generator, what).source}; "
+        else:
+            stimulus = Path(str(what.check)).name
+            what = ", ".join(Path(one).name for one in what.sources.files)
+        yield f"source: {origin}characterised by dse from {what}"
+        yield from characteriser.remarks(targets)
+        yield f"stimulus: {stimulus}"
+
+
+def _generated(
+    name: str, chosen: Sequence[Mapping[str, Value]], *, seed: int, tasks: int
+) -> list[DesignTask]:
+    """Return designs of a generator with random tasks, by default all that it ships.
+
+    Raises
+    ------
+    StudyError
+        A parameter or a value that the generator does not have, all errors at once.
+    UnknownPluginError
+        There is no such generator.
+    """
+    generator = registry.get(Generator, name)
+    designs = []
+    faults = []
+    for parameters in chosen or generator.designs:
+        try:
+            designs.append(generator(**parameters))
+        except ArgumentError as error:
+            faults.append(Fault("over", "", str(error), ""))
+    refuse(faults)
+    return [
+        DesignTask(design, generator.answers(design, seed=seed, tasks=tasks))
+        for design in _named_apart(designs)
+    ]
+
+
+def _named_apart(designs: Sequence[Design]) -> Iterator[Design]:
+    """Yield designs.  Equal names are extended by the parameters that differ."""
+    for design in designs:
+        alike = [one.parameters for one in designs if one.name == design.name]
+        differing = [
+            f"{key}{value}"
+            for key, value in design.parameters.items()
+            if any(one[key] != value for one in alike)
+        ]
+        yield replace(design, name="_".join([design.name, *differing]))
+
+
+def check_library_files(files: Sequence[str | Path]) -> None:
+    """Raise StudyError if files of a library do not exist.
+
+    Raises
+    ------
+    StudyError
+        All of them at once.
+    """
+    missing = [Path(file) for file in files if not Path(file).is_file()]
+    faults = [fault for path in missing for fault in no_such(path, "file", "*.lib*").faults]
+    if faults or not files:
+        none = Fault("library", "", "no file", "name a .lib file")
+        raise StudyError(faults or [none])
+
+
+def between_commas(given: str | Sequence[str]) -> list[str]:
+    """Return the parts between commas, of one text or several."""
+    several = [given] if isinstance(given, str) else [*given]
+    return [part.strip() for text in several for part in text.split(",") if part.strip()]

@@ -1,4 +1,0 @@
-"""Standard cells: liberty files, the functions, pins and uses of their cells.
-
-May import modules of `dse.silicon` and their imports.
-"""

@@ -1,4 +1,0 @@
-"""Mapped netlists: clocks, timing, switching, power.
-
-May import modules of `dse.silicon` and their imports.
-"""
