@@ -185,8 +185,7 @@ def facts_lines(view: FrontView, facts: Mapping[str, Any]) -> list[str]:
     looked += "" if facts["exact"] else f" ({method}, {wall})"
     found = [f"{plural(size, 'design')}{over}, {looked}{', the rest pruned' * pruned}"]
     found += [f"{count:,} feasible"] if count is not None else []
-    front = f"front of {view.size:,} {ledger_of(facts).proof}" if view.size else "none is feasible"
-    lines = [f"{', '.join(found)}: {front}"]
+    lines = [f"{', '.join(found)}: {_front_of(view.size, facts)}"]
     if not facts["exact"]:
         shares = [f"{point['value']} {_share(point)}" for point in points or ()]
         lines.append(f"share of the exact front's hypervolume: {listed(shares) or _share(facts)}")
@@ -194,6 +193,16 @@ def facts_lines(view: FrontView, facts: Mapping[str, Any]) -> list[str]:
         lines[-1] += f"; {plural(notes, 'note')}"
     lines += [f"note: {note}" for note in facts.get("unchecked", ())]
     return lines
+
+
+def _front_of(count: int, facts: Mapping[str, Any]) -> str:
+    """Return the size of a front and its proof, or in a sweep of methods those that prove."""
+    if not count:
+        return "none is feasible"
+    methods = facts.get("points") or () if facts.get("sweep") == "search.method" else ()
+    proven = [point["value"] for point in methods if point["exact"]]
+    some = f"proven for {listed(proven)}" if proven and not facts["exact"] else ""
+    return f"front of {count:,} {some or ledger_of(facts).proof}"
 
 
 def _share(facts: Mapping[str, Any]) -> str:

@@ -93,6 +93,13 @@ def test_an_exact_front_says_so_and_needs_no_share():
     assert "4,096 evaluated, the rest pruned: front of 3 proven" in text
 
 
+def test_a_sweep_of_methods_names_those_that_prove():
+    share = {"hypervolume_share_of_exact": 1.0}
+    points = [{"value": "exact", "exact": True, **share}, {"value": "tpe", "exact": False, **share}]
+    facts = FACTS | {"sweep": "search.method", "points": points, "certificate": {"designs": 9}}
+    assert "feasible: front of 3 proven for exact\n" in front_text(VIEW, facts, width=200)
+
+
 def test_a_narrow_terminal_has_choices_before_what_follows():
     lines = front_text(VIEW, FACTS, width=50).splitlines()
     assert [line.split() for line in lines[7:9]] == [
