@@ -228,9 +228,7 @@ def _set(space: Space, column: str, value: float) -> Space:
 
 def _records(problem: Problem, of: Index | None = None) -> Iterator[Assumption]:
     """Yield the values that each record of an axis sets, unless a later axis sets them again."""
-    axes, known = problem.space.axes, problem.graph.quantities
-    names = (name for axis in axes for name in axis.columns if name in known)
-    choices = {*workload_interface_budget.CHOICES, *(name for name in names if known[name].labels)}
+    axes, choices = problem.space.axes, _choices(problem)
     for place, axis in modelled_axes(problem):
         if axis.unit_name:
             continue
@@ -240,13 +238,20 @@ def _records(problem: Problem, of: Index | None = None) -> Iterator[Assumption]:
         if of is not None and axis.size > MOST_RECORDS:
             rows = np.unique(of[of[:, place] >= 0, place]).tolist()
         for row in rows:
-            label = axis.labels[row]
             for column, values in own.items():
-                if column not in choices and not _is_unused(own, row, column):
-                    of_section, _, name = column_path(column).partition(".")
-                    name = f"{label}.{name or units.stem(of_section) or of_section}"
-                    found = _of_column(name, column, float(values[row]), problem)
-                    yield replace(found, touched=(place, row))
+                if column in choices or _is_unused(own, row, column):
+                    continue
+                section, _, name = column_path(column).partition(".")
+                name = f"{axis.labels[row]}.{name or units.stem(section) or section}"
+                found = _of_column(name, column, float(values[row]), problem)
+                yield replace(found, touched=(place, row))
+
+
+def _choices(problem: Problem) -> set[str]:
+    """Return the columns that hold positions of names, which are no numbers."""
+    known = problem.graph.quantities
+    names = {name for axis in problem.space.axes for name in axis.columns if name in known}
+    return {*workload_interface_budget.CHOICES, *(name for name in names if known[name].labels)}
 
 
 def _is_unused(record: Mapping[str, Column], row: int, column: str) -> bool:

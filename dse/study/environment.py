@@ -7,7 +7,7 @@ A record of a catalogue (`Interface`, `Platform`, `Kernel`) sets a group of colu
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from dse.study import schema, workload_interface_budget
 from dse.study.axes import choices, expand, free_axis, numeric, resolution
 from dse.study.demand import check_program, mix_of, settle_demand
 from dse.study.field_kinds import Coded, Given, StudySection, declared_of, neutral
-from dse.study.reader import Reader
+from dse.study.reader import Path, Reader
 from dse.study.records import record_of
 from dse.study.scenario import (
     Scenario,
@@ -111,26 +111,24 @@ def _interface(
 def _check_cycles(scenario: Scenario, reader: Reader) -> None:
     """Report cycles of a host whose clock is unknown, for each record separately."""
     device = next((axis for axis in scenario.axes if axis.name == DEVICE), None)
-
-    def value(name: str, row: int) -> float | None:
-        for axis in reversed(scenario.axes):
-            if name in axis.columns:
-                return float(
-                    axis.columns[name][row] if axis is device else axis.columns[name].max()
-                )
-        return scenario.constants.get(name)
-
     in_cycles = sorted(name for name in scenario.names if "_cycle" in name)
     for row in range(1 if device is None else device.size):
-        given = [name for name in in_cycles if value(name, row) not in (0.0, math.inf)]
-        if given and value("interface_host_clock_hz", row) == math.inf:
-            reader.fault(
-                ("interface",) if device is None else ("axes", DEVICE, row),
-                f"{field_path(given[0]).rpartition('.')[2]} is in cycles of a host whose clock is "
-                "unknown",
-                "add for instance `host_clock: 3 GHz`, or write times in seconds",
-                "" if device is None else None,
-            )
+        values = {name: _value_at(row, name, device, scenario) for name in in_cycles}
+        given = [name for name, value in values.items() if value not in (0.0, math.inf)]
+        if given and _value_at(row, "interface_host_clock_hz", device, scenario) == math.inf:
+            place = ("interface",) if device is None else ("axes", DEVICE, row)
+            field = field_path(given[0]).rpartition(".")[2]
+            rule = f"{field} is in cycles of a host whose clock is unknown"
+            remedy = "add for instance `host_clock: 3 GHz`, or write times in seconds"
+            reader.fault(place, rule, remedy, "" if device is None else None)
+
+
+def _value_at(row: int, name: str, device: Axis | None, scenario: Scenario) -> float | None:
+    """Return the value of a column for the device at a row, or the largest of another axis."""
+    axis = next((one for one in reversed(scenario.axes) if name in one.columns), None)
+    if axis is None:
+        return scenario.constants.get(name)
+    return float(axis.columns[name][row] if axis is device else axis.columns[name].max())
 
 
 def _named(
@@ -248,29 +246,34 @@ def _code_axis(path: str, written: Any) -> Axis:
 def _record_axis(path: str, written: Any, scenario: Scenario, reader: Reader) -> list[Any]:
     """Add an axis over records of a catalogue, and return the records."""
     kind, columns_of = RECORDS[path]
-    where = ("axes", path)
-    names = written if isinstance(written, list) else [written]
-    found = []
-    with reader.at(where):
-        expand([name for name in names if isinstance(name, str)], lambda name: name, integer=False)
-    for position, name in enumerate(names):
-        with reader.at((*where, position) if isinstance(written, list) else where):
+    here, found = reader.below("axes", path), list[Any]()
+    names: dict[Path, Any] = {(): written}
+    if isinstance(written, list):
+        names = {(place,): name for place, name in enumerate(written)}
+    with here.at(()):
+        texts = [name for name in names.values() if isinstance(name, str)]
+        expand(texts, lambda name: name, integer=False)
+    for place, name in names.items():
+        with here.at(place):
             found.append(record_of(kind, str(name), reader))
-    rows = [columns_of(record) for record in found]
-    if len(rows) != len(names) or not rows:
+    if len(found) != len(names) or not found or _alike(found, [*names], here):
         return []
-    called = [record.name for record in found]
-    read = [getattr(record, "label", "") or record.name for record in found]
-    for words, what in ((called, "name"), (read, "label")):
-        shared = next((at for at, name in enumerate(words) if name in words[:at]), None)
-        if shared is not None:
-            place = (*where, shared) if isinstance(written, list) else where
-            rule = f"another of the choices is called {words[shared]!r} too"
-            reader.fault(place, rule, f"give the record another {what}")
-            return []
+    rows = [columns_of(record) for record in found]
     columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-    scenario.axes.append(choices(path, columns, called))
+    scenario.axes.append(choices(path, columns, [record.name for record in found]))
     return found
+
+
+def _alike(found: Sequence[Any], places: Sequence[Path], reader: Reader) -> bool:
+    """Return whether two records have one name or label, which is reported."""
+    read = [getattr(record, "label", "") or record.name for record in found]
+    for what, words in (("name", [record.name for record in found]), ("label", read)):
+        for place, word in zip(places, words, strict=True):
+            if words.index(word) < places.index(place):
+                rule = f"another of the choices is called {word!r} too"
+                reader.fault(place, rule, f"give the record another {what}")
+                return True
+    return False
 
 
 _SHARE, _RETRANSMIT = "interface_overhead_share", "interface_retransmit_share"

@@ -172,8 +172,8 @@ class Unit:
             written = self._keyed(written)
         given = _read(written, self.columns)
         if given.value < 0 or (given.value == 0 and not self.zero):
-            least = "0 or more" if self.zero else "more than 0"
-            raise fault(f"it must be {least if self.zero else 'positive'}", f"write {least}")
+            rule, least = ("0 or more",) * 2 if self.zero else ("positive", "more than 0")
+            raise fault(f"it must be {rule}", f"write {least}")
         if self.integer and given.value != round(given.value):
             whole = units.show(max(1.0, round(given.value)), given.column)
             raise fault("it must be a whole number", f"write for instance {whole}")
@@ -371,15 +371,14 @@ class Sizes(Unit):
         found = [super(Sizes, self).read(size) for size in written]
         sizes = tuple(given.value for given in found if given is not None)
         shares = tuple(_share(share) for share in written.values())
-        if not written:
-            raise fault(
-                "a mix has at least one size", "write for instance {64 B: 3/4, 1500 B: 1/4}"
-            )
-        if len({*sizes}) < len(written):
-            raise fault("a mix has each size once", "write for instance {64 B: 3/4, 1500 B: 1/4}")
-        total = math.fsum(shares)
+        total, rule = math.fsum(shares), ""
         if abs(total - 1.0) > _WHOLE:
             rule = f"the shares of all sizes add up to {total:.4g}, not 1"
+        if len({*sizes}) < len(written):
+            rule = "a mix has each size once"
+        if not written:
+            rule = "a mix has at least one size"
+        if rule:
             raise fault(rule, "write for instance {64 B: 3/4, 1500 B: 1/4}")
         mean = sum(share * size for size, share in zip(sizes, shares, strict=True))
         return Mix(column=self.columns[0], value=mean, sizes=sizes, shares=shares)

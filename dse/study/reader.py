@@ -134,40 +134,40 @@ def _instead(path: Path) -> str:
 
 
 def _add(reader: Reader, problem: dict[str, Any], model: type[BaseModel]) -> None:
-    path = _data_path(problem["loc"], reader.document.data)
+    path, kind = _data_path(problem["loc"], reader.document.data), problem["type"]
+    value = lookup(reader.document.data, path)
+    gone = kind == "extra_forbidden" or (kind == "string_type" and isinstance(value, Mapping))
     if problem["loc"][-1] in SCALARS and path != problem["loc"]:
         rule = "it must be one value: a number with its unit, or a name"
         reader.fault(path, rule, "write one value")  # once, not for each kind of value
-        return
-    context = problem.get("ctx", {})
-    kind = problem["type"]
-    section = isinstance(lookup(reader.document.data, path), Mapping)
-    gone = kind == "extra_forbidden" or (kind == "string_type" and section)
-    if gone and (instead := _instead(path)):
+    elif gone and (instead := _instead(path)):
         reader.fault(path, removed.RULE, instead)
     elif kind == "extra_forbidden":
-        name = str(path[-1])
-        remedy = nearest(name, _known_keys(path[:-1], model))
+        remedy = nearest(str(path[-1]), _known_keys(path[:-1], model))
         reader.fault(path, "this key is not known here", remedy, "")
     elif kind == "missing":
         key = "from" if path[-1] == "start" else path[-1]
         place = f"a {getattr(model, 'word', 'section')}" if len(path) == 1 else "this section"
         reader.fault(path, f"{place} needs `{key}`", f"add {key}: ...", "it is missing")
-    elif kind == "study":
-        reader.fault(path, context["rule"], context["remedy"])
-    elif kind == "string_type" and isinstance(lookup(reader.document.data, path), list):
-        reader.fault(path, "it must be one name", "write one; `axes` compares several")
-    elif kind == "literal_error":
-        expected = context["expected"]
-        reader.fault(path, f"it must be {expected}", "write one of them")
-    elif kind in ENDS:
+    else:
+        reader.fault(path, *_in_words(problem, value))
+
+
+def _in_words(problem: dict[str, Any], value: Any) -> tuple[str, str]:
+    """Return rule and remedy for a value of a wrong shape."""
+    kind, context = problem["type"], problem.get("ctx", {})
+    if kind == "study":
+        return context["rule"], context["remedy"]
+    if kind == "string_type" and isinstance(value, list):
+        return "it must be one name", "write one; `axes` compares several"
+    if kind == "literal_error":
+        return f"it must be {context['expected']}", "write one of them"
+    if kind in ENDS:
         key, words = ENDS[kind]
         allowed = words.format(context[key])
-        reader.fault(path, f"it must be {allowed}", f"write {allowed}")
-    else:
-        rule = problem["msg"].replace("Input should be", "it must be").replace("a valid", "a")
-        rule, remedy = RULES.get(kind, (rule, "correct the value"))
-        reader.fault(path, rule, remedy)
+        return f"it must be {allowed}", f"write {allowed}"
+    rule = problem["msg"].replace("Input should be", "it must be").replace("a valid", "a")
+    return RULES.get(kind, (rule, "correct the value"))
 
 
 ENDS = {

@@ -307,44 +307,46 @@ def _clock(
 
 NAME = "accelerator"
 
-PART = "computing included: a stage would count it twice"
-
 
 def check_whole(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> bool:
     """Return whether the interfaces of a study are whole accelerators, which need no stages.
 
     Stages are errors then, and so are interfaces without computing among interfaces with it.
     """
-    section = study.interface or schema.InterfaceSection()
+    section, records = study.interface or schema.InterfaceSection(), scenario.interfaces
     faster = study.gives("interface.acceleration")
-    inside = [section.includes or record.includes for record in scenario.interfaces]
-    speeds = [faster or record.acceleration is not None for record in scenario.interfaces]
-    if not any(inside) and not any(speeds):
+    inside = [section.includes or record.includes for record in records]
+    speeds = [faster or record.acceleration is not None for record in records]
+    if not any((*inside, *speeds)):
         return False
     if any(speeds) and "kernel_index_s_per_byte" not in scenario.names:
         rule = "an acceleration is that over the host, whose time is unknown"
         reader.fault(("workload",), rule, "add `workload.kernel`; `dse list kernels` has some", "")
-    on_axis = "interface.device" in study.axes
-    for row, record in enumerate(scenario.interfaces):
-        path: Path = ("axes", "interface.device", row) if on_axis else ("interface", "device")
-        if not study.gives("interface.device"):
-            path = ("interface", "includes" if section.includes else "acceleration")
-        if inside[row] and speeds[row]:
-            rule = f"{record.name} holds the device's computing already, and has an acceleration"
-            reader.fault(path, rule, "remove `includes` or `acceleration`")
-        elif speeds[row] and study.stages:
-            rule = f"{record.name} has an acceleration, and the stages compute as well"
-            reader.fault(path, rule, "remove `stages`, or the acceleration")
-        elif inside[row] and study.stages:
-            rule = f"{record.name} holds whole offloads, the device's {PART}"
-            remedy = (
-                "remove `stages`, or fit the record with `dse fit interface --per-byte computing`"
-            )
-            reader.fault(path, rule, remedy)
-        elif not (inside[row] or speeds[row] or study.stages):
-            rule = f"{record.name} holds no computing, unlike others that do"
-            reader.fault(path, rule, "compare it in a study with `stages`")
+    for row, record in enumerate(records):
+        path: Path = ("interface", "includes" if section.includes else "acceleration")
+        if study.gives("interface.device"):
+            path = study.place("interface.device")
+            path = (*path, row) if path[0] == "axes" else path
+        if wrong := _wrong_whole(bool(inside[row]), speeds[row], bool(study.stages)):
+            reader.fault(path, f"{record.name} {wrong[0]}", wrong[1])
     return not study.stages
+
+
+def _wrong_whole(inside: bool, faster: bool, staged: bool) -> tuple[str, str] | None:
+    """Return the error of an interface: computing in it, an acceleration, or stages beside it."""
+    if inside and faster:
+        rule = "holds the device's computing already, and has an acceleration"
+        return rule, "remove `includes` or `acceleration`"
+    if faster and staged:
+        rule = "has an acceleration, and the stages compute as well"
+        return rule, "remove `stages`, or the acceleration"
+    if inside and staged:
+        rule = "holds whole offloads, the device's computing included: a stage would count it twice"
+        fit = "`dse fit interface --per-byte computing`"
+        return rule, f"remove `stages`, or fit the record with {fit}"
+    if not (inside or faster or staged):
+        return "holds no computing, unlike others that do", "compare it in a study with `stages`"
+    return None
 
 
 def check_presence(written: schema.StudyFile, reader: Reader, *, whole: bool) -> None:

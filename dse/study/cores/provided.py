@@ -91,9 +91,16 @@ class Taken:
     """A core that a stage takes, and its designs, whose names begin with the core's."""
 
     core: contract.Core
-    assumed: tuple[str, ...]
     designs: Designs
+    assumed: tuple[str, ...] = ()
     kit: str = ""
+
+    def named(self) -> Taken:
+        """Return the core with its name before those of its designs."""
+        start, own = f"{self.core.name}_", self.designs
+        names = tuple(start + name for name in own.names)
+        labels = {start + name: label for name, label in own.labels.items()}
+        return replace(self, designs=replace(own, names=names, labels=labels))
 
 
 def note_taken(
@@ -124,17 +131,22 @@ def note_taken(
             f"{wanted}: designs of several nodes in one list, and nothing is scaled: "
             f"{', '.join(nodes)}; write `node` for one of them, or `scale_to`"
         )
-    for kernel in scenario.kernels:
-        if kernel.provides and not any(provided(wanted, (one,), known) for one in kernel.provides):
-            reader.notes.append(
-                f"kernel {kernel.name} computes {', '.join(kernel.provides)} on the host, and the "
-                f"cores {wanted}: what compares both compares two functions"
-            )
+    reader.notes += (
+        f"kernel {kernel.name} computes {', '.join(kernel.provides)} on the host, and the "
+        f"cores {wanted}: what compares both compares two functions"
+        for kernel in scenario.kernels
+        if kernel.provides and not any(provided(wanted, (one,), known) for one in kernel.provides)
+    )
+    reader.notes += _assumed(wanted, taken)
+
+
+def _assumed(wanted: str, taken: Sequence[Taken]) -> Iterator[str]:
+    """Yield notes on assumed metrics, once for all cores that share them."""
     for assumed in dict.fromkeys(one.assumed for one in taken if one.assumed):
         cores = [one.core.name for one in taken if one.assumed == assumed]
         words = ", ".join(units.stem(name).replace("_", " ") for name in assumed)
         who = wanted if len(cores) == len(taken) else ", ".join(cores)
-        reader.notes.append(f"{who}: assumed for every design: {words}")
+        yield f"{who}: assumed for every design: {words}"
 
 
 def _reasons(refused: Mapping[str, str]) -> str:
@@ -183,13 +195,7 @@ def provided_designs(
     refused: dict[str, str] = {}
     cores = _candidates(written, refused, reader)
     able = [core for core in cores if provided(wanted, core.provides, known)]
-    places = [place for place, name in enumerate(written.among or ()) if not _is_table(name)]
-    # an unknown core is reported already
-    for place, core in zip(places, cores, strict=True) if len(places) == len(cores) else ():
-        if core not in able:
-            what = ", ".join(core.provides) or "no function that it names"
-            rule = f"core {core.name!r} provides {what}, and not {wanted}"
-            reader.fault(("among", place), rule, "remove it")
+    _check_among(written, cores, able, reader)
     taken = [*_taken(able, written, scenario, refused, reader), *_tables(written, scenario, reader)]
     taken = _comparable(taken, reader.document.data, refused)
     if reader.faults and (taken or refused):  # a rejection may follow from an earlier error
@@ -203,6 +209,21 @@ def provided_designs(
     note_taken(wanted, taken, refused, written, scenario, reader)
     note_placed({one.core.name: one.kit for one in taken}, written.figures, reader)
     return designs
+
+
+def _check_among(
+    written: schema.StageSection,
+    cores: Sequence[contract.Core],
+    able: Sequence[contract.Core],
+    reader: Reader,
+) -> None:
+    """Report named cores that do not provide the function.  An unknown one is reported already."""
+    places = [place for place, name in enumerate(written.among or ()) if not _is_table(name)]
+    for place, core in zip(places, cores, strict=True) if len(places) == len(cores) else ():
+        if core not in able:
+            what = ", ".join(core.provides) or "no function that it names"
+            rule = f"core {core.name!r} provides {what}, and not {written.provides}"
+            reader.fault(("among", place), rule, "remove it")
 
 
 def _candidates(
@@ -233,18 +254,16 @@ def _tables(written: schema.StageSection, scenario: Scenario, reader: Reader) ->
         stage = written.model_copy(update={"provides": None, "table": name})
         designs = core_tables.table_designs(stage, scenario, reader)
         if designs is not None:
-            called = str(stage_name({"table": name}))
-            names = tuple(f"{called}_{design}" for design in designs.names)
             known = contract.Core(
-                name=called,
+                name=str(stage_name({"table": name})),
                 summary=f"the table {name}",
                 models={},
                 provides=(str(written.provides),),
                 node=written.node if isinstance(written.node, str) else "",
             )
-            scenario.sureness.keep_designs(written, names, ("", known.node, known.summary))
-            labels = {f"{called}_{design}": label for design, label in designs.labels.items()}
-            yield Taken(known, (), replace(designs, names=names, labels=labels))
+            taken, source = Taken(known, designs).named(), ("", known.node, known.summary)
+            scenario.sureness.keep_designs(written, taken.designs.names, source)
+            yield taken
 
 
 def _taken(
@@ -271,13 +290,10 @@ def _taken(
             designs = designs_of_model(
                 core, model, values, written.figures, written.uncertainty, reader
             )
-            names = tuple(f"{core.name}_{name}" for name in designs.names)
+            taken = Taken(core, designs, model.assumed, model.kit).named()
             source = core.evidence, core.node, model.source
-            scenario.sureness.keep_designs(written, names, source)
-            labels = {f"{core.name}_{name}": label for name, label in designs.labels.items()}
-            yield Taken(
-                core, model.assumed, replace(designs, names=names, labels=labels), model.kit
-            )
+            scenario.sureness.keep_designs(written, taken.designs.names, source)
+            yield taken
 
 
 def _every_value(model: contract.Model) -> dict[str, list[float]] | None:
