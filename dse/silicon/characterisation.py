@@ -196,7 +196,7 @@ def characterise_all(
     jobs: int,
     targets: Sequence[Target],
     remarks: Sequence[str],
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Callable[[int, int, str], None],
 ) -> Characterisation:
     """Characterise designs, several at once.  Designs known from earlier runs cost nothing.
 
@@ -208,30 +208,38 @@ def characterise_all(
     wanted = [replace(task, target=target) for task in tasks for target in targets]
     _check_names(tasks)
     check_targets(targets)
+    found, kept = _characterised(wanted, characteriser, jobs, progress)
+    if are_rows(targets):
+        found = [at_target(one, task.target) for one, task in zip(found, wanted, strict=True)]
+    rows = tuple(rows_apart(found))
+    return Characterisation(name, rows, tuple(remarks), min(kept, len(rows)))
+
+
+def _characterised(
+    wanted: Sequence[DesignTask],
+    characteriser: Characteriser,
+    jobs: int,
+    progress: Callable[[int, int, str], None],
+) -> tuple[list[CharacterisedDesign], int]:
+    """Return the results, and the number of those that are kept from earlier runs."""
     found = [characteriser.known(one) for one in wanted]
     missing = [place for place, one in enumerate(found) if one is None]
     faults: list[Fault] = []
     kept = len(wanted) - len(missing)
     if missing:
         _ = characteriser.library  # its errors come before any work
-    chosen = [wanted[place] for place in missing]
-    if progress is not None and chosen:
-        progress(kept, len(wanted), chosen[0].design.name)
-    with shared(characteriser.measured, chosen, jobs) as answers:
+    names = [wanted[place].design.name for place in missing]
+    if names:
+        progress(kept, len(wanted), names[0])
+    with shared(characteriser.measured, [wanted[place] for place in missing], jobs) as answers:
         for count, (place, answer) in enumerate(zip(missing, answers, strict=True), start=1):
             if isinstance(answer, CharacterisedDesign):
                 found[place] = answer
             else:
                 faults += answer
-            if progress is not None:
-                following = chosen[count].design.name if count < len(chosen) else ""
-                progress(kept + count, len(wanted), following)
+            progress(kept + count, len(wanted), "".join(names[count : count + 1]))
     refuse(faults)
-    designs = [one for one in found if one is not None]
-    if are_rows(targets):
-        designs = [at_target(one, task.target) for one, task in zip(designs, wanted, strict=True)]
-    rows = tuple(rows_apart(designs))
-    return Characterisation(name, rows, tuple(remarks), min(kept, len(rows)))
+    return [one for one in found if one is not None], kept
 
 
 def _check_names(tasks: Sequence[DesignTask]) -> None:

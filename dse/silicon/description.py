@@ -337,33 +337,45 @@ def run_description(
     for way in reads.ways:
         whole = [*way, f"tee -q -o {_WAS_READ} ls", *script]
         output = run(whole)
-        if refused is not None and _WAS_READ not in output.files:
+        was_read = _WAS_READ in output.files
+        if refused is not None and not was_read:
             raise refused
         twice = [*_driven_twice(output.files.get("floating", ""))]
         if twice and way is not reads.ways[-1]:
             rule = f"two drivers of {twice[0]}, as where two processes call one static function"
             refused = StudyError([Fault("", "", rule, "")])
             continue
-        if _driven_twice(checked := output.files.get("undriven", "")):
-            dump = _dumping_drivers(whole, checked)
-            again = run(dump) if dump else output
-            raise StudyError(_driver_faults(checked, again.files.get("place", "")))
+        _raise_drivers(output, whole, run)
         try:
             _raise_faults(output, done, way, run)
         except StudyError as error:
-            if _WAS_READ in output.files or len(reads.ways) == 1:
-                lines = {(fault.file, fault.line) for fault in error.faults}
-                others = refused.faults if refused else ()
-                others = tuple(one for one in others if (one.file, one.line) not in lines)
-                raise StudyError([*others, *error.faults]) from None
+            if was_read or len(reads.ways) == 1:
+                raise _together(refused, error) from None
             refused = error
             continue
-        return Read(
-            output,
-            way,
-            f"slang does not read it: {refused.faults[0]}" if refused else reads.refused,
-        )
+        why = f"slang does not read it: {refused.faults[0]}" if refused else reads.refused
+        return Read(output, way, why)
     raise refused or StudyError([])
+
+
+def _together(refused: StudyError | None, error: StudyError) -> StudyError:
+    """Return errors with those of a way that failed before, each place once."""
+    lines = {(fault.file, fault.line) for fault in error.faults}
+    others = refused.faults if refused else ()
+    return StudyError(
+        [*(one for one in others if (one.file, one.line) not in lines), *error.faults]
+    )
+
+
+def _raise_drivers(
+    output: Output, script: Sequence[str], run: Callable[[Sequence[str]], Output]
+) -> None:
+    """Raise the errors of signals with several drivers, with places from another run."""
+    checked = output.files.get("undriven", "")
+    if _driven_twice(checked):
+        dump = _dumping_drivers(script, checked)
+        again = run(dump) if dump else output
+        raise StudyError(_driver_faults(checked, again.files.get("place", "")))
 
 
 def _run(

@@ -371,17 +371,8 @@ def driven_ports(
         A port without stimulus, or of another shape, no cycles for a warm-up.
     """
     wanted = {port: nets for port, nets in netlist.inputs.items() if port != clock}
-    faults = [f"input {port}: no stimulus; give it one" for port in wanted if port not in stimulus]
-    for port, bits in stimulus.items():
-        if port not in wanted:
-            faults.append(f"stimulus of {port}: no such input; {nearest(port, wanted)}")
-        elif np.ndim(bits) != 2 or np.shape(bits)[1] != len(wanted[port]):
-            rule = f"shape {np.shape(bits)}; it is (cycles, {len(wanted[port])})"
-            faults.append(f"stimulus of {port}: {rule}; give a column for each bit")
-    lengths = {port: len(bits) for port, bits in stimulus.items()}
-    if len({*lengths.values()}) > 1:
-        faults.append(f"stimulus: cycles {lengths}; all have the same; give as many to each")
-    cycles = max(lengths.values(), default=0)
+    cycles = max(map(len, stimulus.values()), default=0)
+    faults = [*_stimulus_faults(wanted, stimulus)]
     if warm_up is not None and not 1 <= warm_up < cycles:
         rule = f"the stimulus has {cycles} cycles; 1 or more of them warm up, 1 or more are counted"
         faults.append(f"warm_up {warm_up}; {rule}; give more cycles")
@@ -390,6 +381,23 @@ def driven_ports(
     nets = np.array([net for nets in wanted.values() for net in nets], np.int64)
     columns = [np.asarray(stimulus[port], np.bool_) for port in wanted]
     return nets, np.concatenate([np.zeros((cycles, 0), np.bool_), *columns], axis=1)
+
+
+def _stimulus_faults(
+    wanted: Mapping[str, tuple[int, ...]], stimulus: Mapping[str, Bits]
+) -> Iterator[str]:
+    yield from (
+        f"input {port}: no stimulus; give it one" for port in wanted if port not in stimulus
+    )
+    for port, bits in stimulus.items():
+        if port not in wanted:
+            yield f"stimulus of {port}: no such input; {nearest(port, wanted)}"
+        elif np.ndim(bits) != 2 or np.shape(bits)[1] != len(wanted[port]):
+            rule = f"shape {np.shape(bits)}; it is (cycles, {len(wanted[port])})"
+            yield f"stimulus of {port}: {rule}; give a column for each bit"
+    lengths = {port: len(bits) for port, bits in stimulus.items()}
+    if len({*lengths.values()}) > 1:
+        yield f"stimulus: cycles {lengths}; all have the same; give as many to each"
 
 
 def settled_at(

@@ -377,13 +377,11 @@ class CellReader:
             for pin, inside, outer in pin_groups
             if (inside.get("direction") or outer.get("direction")) in _READ
         ]
-        states = [flip_flop.state, flip_flop.inverted] if flip_flop else []
         stateful = next(group.all("latch", "statetable"), None) is not None
-        if not stateful and flip_flop is not None:
-            ff = next(group.all("ff"))
+        known = None if stateful else [*inputs, *_states(flip_flop)]
+        for ff in [*group.all("ff")][:1]:
             for key in ("next_state", "clocked_on", "clear", "preset"):
-                self._check(ff, key, (name,), [*inputs, *states])
-        known = None if stateful else [*inputs, *states]
+                self._check(ff, key, (name,), known)
         clocks = names_in(flip_flop.clocked_on) if flip_flop else []
         pins: dict[str, Pin] = {}
         made: dict[int, Pin] = {}  # names of one group share its tables
@@ -438,10 +436,10 @@ class CellReader:
         )
 
     def _check(
-        self, group: LibertyGroup, key: str, path: tuple[str, ...], known: Sequence[str]
+        self, group: LibertyGroup, key: str, path: tuple[str, ...], known: Sequence[str] | None
     ) -> None:
         written = group.get(key)
-        if not written:
+        if not written or known is None:
             return
         try:
             truth_table(written, known)
@@ -457,12 +455,8 @@ class CellReader:
         path: tuple[str, ...],
         known: Sequence[str] | None,
     ) -> Pin:
-        direction = group.get("direction") or outer.get("direction")
-        if direction not in ("input", "output", "inout", "internal"):
-            rule = "a direction is input, output, inout or internal"
-            self.text.fault(group.place("direction"), path, repr(direction), rule, "write one")
-        if known is not None:
-            self._check(group, "function", path, known)
+        direction = self._direction(group, outer, path)
+        self._check(group, "function", path, known)
         function = group.get("function") or None
         rise, fall = (self._edge_capacitance(group, edge, path) for edge in ("rise", "fall"))
         plain, most = (
@@ -470,18 +464,26 @@ class CellReader:
             for key in ("capacitance", "max_capacitance")
         )
         plain = plain or (rise + fall) / 2
-        groups = [group] if outer is group else [group, outer]
+        groups = [group, outer][: 1 + (outer is not group)]
+        arcs = [arc for one in groups for arc in self._arcs(one, path, function, known)]
         return Pin(
             name=name,
             direction=direction,
             capacitance_f=plain,
             function=function,
-            arcs=tuple(arc for one in groups for arc in self._arcs(one, path, function, known)),
+            arcs=tuple(arcs),
             power=tuple(power for one in groups for power in self._power(one, path)),
             clock=group.get("clock") == "true",
             max_capacitance_f=most or None,
-            edge_capacitance_f=(rise or plain, fall or plain) if rise or fall else None,
+            edge_capacitance_f=_apart(rise, fall, plain),
         )
+
+    def _direction(self, group: LibertyGroup, outer: LibertyGroup, path: tuple[str, ...]) -> str:
+        direction = group.get("direction") or outer.get("direction")
+        if direction not in ("input", "output", "inout", "internal"):
+            rule = "a direction is input, output, inout or internal"
+            self.text.fault(group.place("direction"), path, repr(direction), rule, "write one")
+        return direction
 
     def _edge_capacitance(self, pin: LibertyGroup, edge: str, path: tuple[str, ...]) -> float:
         """Return the capacitance (F) at an edge, the largest of a range."""
@@ -544,6 +546,15 @@ class CellReader:
                 continue
             for related in self._related(group, path) or [""]:
                 yield InternalPower(related, group.get("when"), rise, fall, rail)
+
+
+def _apart(rise: float, fall: float, plain: float) -> tuple[float, float] | None:
+    """Return the capacitances at both edges, the plain one for a missing one, or None."""
+    return (rise or plain, fall or plain) if rise or fall else None
+
+
+def _states(flip_flop: FlipFlop | None) -> tuple[str, ...]:
+    return () if flip_flop is None else (flip_flop.state, flip_flop.inverted)
 
 
 def _pins(cell: LibertyGroup) -> Iterator[_PinGroup]:

@@ -163,7 +163,7 @@ def characterise(
         jobs=jobs,
         targets=mapped_for,
         remarks=[*request.remarks(characteriser, mapped_for)],
-        progress=progress,
+        progress=progress or (lambda *_: None),
     )
     if out is not None:
         write_text(Path(out), found.csv())

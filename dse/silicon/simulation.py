@@ -325,7 +325,6 @@ def simulate_gates(
     clock: str,
     stimulus: Mapping[str, Bits],
     warm_up: int,
-    period_s: float | None = None,
     idle: int = 0,
 ) -> Activity:
     """Simulate a netlist with the delays of its timing.
@@ -338,16 +337,15 @@ def simulate_gates(
 
     Parameters
     ----------
+    timing
+        Delays, and the clock period, the least or a longer one.  A path ends later here only
+        because a delay is the worst of both edges of its input.  A note reports it.
     clock
         Input port whose rising edge moves every flip-flop.
     stimulus
         Values of every other input port, shape (cycles, bits), least significant bit first.
     warm_up
         Cycles that are not counted, at least 1.
-    period_s
-        Clock period, by default the least of the timing, and never shorter.  A path
-        ends later here only because a delay is the worst of both edges of its input.  A note
-        reports it.
     idle
         Cycles after all others that are counted with the inputs held as they were in the last.
         As many uncounted cycles precede them.
@@ -360,7 +358,6 @@ def simulate_gates(
     ArgumentError
         A port without stimulus, or of another shape.
     """
-    period_s = timing.period_s if period_s is None else period_s
     gates = gates_of(netlist, library, timing, clock)
     driven, stimuli = driven_ports(netlist, clock, stimulus, warm_up)
     shown = np.array([net for nets in netlist.outputs.values() for net in nets], np.int64)
@@ -368,7 +365,7 @@ def simulate_gates(
     zeros = np.zeros(len(gates.states), np.int64)
     start = settle_cycles(gates, zeros, driven, warm, BINARY)
     unsure = settle_cycles(gates, zeros + UNKNOWN, driven, warm, TERNARY)
-    period = round(period_s / TICK_S)
+    period = round(timing.period_s / TICK_S)
     count = _Count(gates, driven, period)
     found, state = count.run(start, counted, shown)
     rest, state = settled_at(gates, state, driven, counted[count.cycles :], BINARY, shown)

@@ -222,48 +222,57 @@ class WrittenVectors:
             number too large for its port, no output that is compared, or cycles per task that
             ports or answers refute.
         """
-        clock = design.clock
-        ports = {**netlist.inputs, **netlist.outputs}
-        faults = [*self._shape_faults(netlist, clock)]
-        bits: dict[str, Bits] = {}
-        compared = {}
-        for column, port in enumerate(self.table.headers):
-            if port in ports and port != clock:
-                bits[port] = self._bits(column, len(ports[port]), faults)
-                cells = [cell.strip() for cell in self.table.columns[column]]
-                compared[port] = np.array([cell != NOT_COMPARED for cell in cells])
-                if port in netlist.inputs and not (self.recorded or compared[port].all()):
-                    rule = "an input needs a value in every cycle"
-                    row = int(np.argmin(compared[port]))
-                    faults.append(self.table.fault(row, column, rule, "write it"))
+        faults = [*self._shape_faults(netlist, design.clock)]
+        bits, compared = self._columns(netlist, design.clock, faults)
+        refuse(faults)
         known = {port: compared[port] for port in compared if port in netlist.outputs}
         if self.recorded:
-            for rows in known.values():
-                rows[0] = False  # nothing is set before the first edge
-        if not faults and not any(rows.any() for rows in known.values()):
-            rule, remedy = "no output is compared", "write the answers that are known"
-            if self.recorded:
-                remedy = "name the instance of the design: --dut tb.dut"
-            faults.append(Fault(self.table.file, "", rule, remedy))
-        first = min((int(np.argmax(rows)) for rows in known.values() if rows.any()), default=0)
-        warm_up = max(1, first)
-        if not faults and warm_up >= len(self.table):
-            count = plural(len(self.table), "cycle")
-            rule = f"the table has {count}, and the warm-up takes {warm_up}"
-            remedy = "add rows in which the design works at full rate"
-            faults.append(Fault(self.table.file, "", rule, remedy))
+            for answers in known.values():
+                answers[0] = False  # nothing is set before the first edge
         none = np.zeros(len(self.table), np.bool_)
         rows = np.flatnonzero(np.logical_or.reduce([none, *known.values()]))
-        if not faults:
-            faults += _pace_faults(self.table.file, rows, netlist, design)
-        refuse(faults)
+        warm_up = max([1, *rows[:1].tolist()])
+        refuse(self._length_faults(rows, warm_up))
+        refuse(_pace_faults(self.table.file, rows, netlist, design))
         return Vectors(
-            stimulus={port: bits[port] for port in netlist.inputs if port != clock},
+            stimulus={port: bits[port] for port in netlist.inputs if port != design.clock},
             expected={port: bits[port] for port in known},
             known=known,
             warm_up=warm_up,
             tasks=_tasks(rows, design.cycles_per_task),
         )
+
+    def _columns(
+        self, netlist: Netlist, clock: str, faults: list[Fault]
+    ) -> tuple[dict[str, Bits], dict[str, NDArray[np.bool_]]]:
+        """Return the bits of each port with a column, and the cycles in which it has a value."""
+        ports = {**netlist.inputs, **netlist.outputs}
+        bits: dict[str, Bits] = {}
+        compared = {}
+        for column, port in enumerate(self.table.headers):
+            if port not in ports or port == clock:
+                continue
+            bits[port] = self._bits(column, len(ports[port]), faults)
+            cells = [cell.strip() for cell in self.table.columns[column]]
+            compared[port] = np.array([cell != NOT_COMPARED for cell in cells])
+            if port in netlist.inputs and not (self.recorded or compared[port].all()):
+                rule = "an input needs a value in every cycle"
+                row = int(np.argmin(compared[port]))
+                faults.append(self.table.fault(row, column, rule, "write it"))
+        return bits, compared
+
+    def _length_faults(self, rows: Rows, warm_up: int) -> Iterator[Fault]:
+        """Yield why the table has no cycle to count, given the cycles with answers."""
+        file = self.table.file
+        if not len(rows):
+            rule, remedy = "no output is compared", "write the answers that are known"
+            if self.recorded:
+                remedy = "name the instance of the design: --dut tb.dut"
+            yield Fault(file, "", rule, remedy)
+        elif warm_up >= len(self.table):
+            count = plural(len(self.table), "cycle")
+            rule = f"the table has {count}, and the warm-up takes {warm_up}"
+            yield Fault(file, "", rule, "add rows in which the design works at full rate")
 
     def _shape_faults(self, netlist: Netlist, clock: str) -> Iterator[Fault]:
         ports = {**netlist.inputs, **netlist.outputs}
