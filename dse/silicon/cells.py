@@ -345,14 +345,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class CellLibrary:
-    """Cells of one process at one corner, with the sha256 of each file by its name in `sources`."""
+    """Cells of one process at one corner, from the files named in `sources`."""
 
     name: str
     voltage_v: float
     temperature_c: float
     corner: str
     cells: Mapping[str, Cell]
-    sources: Mapping[str, str]
+    sources: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
 

@@ -23,7 +23,6 @@ from dse.silicon.figures import (
     Target,
     are_rows,
     at_target,
-    check_targets,
     rounded_down,
     rows_apart,
 )
@@ -207,7 +206,6 @@ def characterise_all(
     """
     wanted = [replace(task, target=target) for task in tasks for target in targets]
     _check_names(tasks)
-    check_targets(targets)
     found, kept = _characterised(wanted, characteriser, jobs, progress)
     if are_rows(targets):
         found = [at_target(one, task.target) for one, task in zip(found, wanted, strict=True)]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dse.algebra import units
 from dse.algebra.expression import settled
 from dse.contract.generators import Value
-from dse.errors import Fault, StudyError, UnitError, refuse
+from dse.errors import Fault, StudyError, UnitError
 
 DIGITS = 3
 """Digits of a clock period that is rounded up."""
@@ -205,40 +204,20 @@ area and energy for logic that was mapped for speed.
 
 
 def targets_of(clocks: Sequence[str]) -> list[Target]:
-    """Return a target for each clock that is written.
+    """Return a target for each clock that is written, one for those that are equal to 6 digits.
 
     Raises
     ------
     StudyError
         One that cannot be read.
     """
-    return [
+    found = (
         Target(share=SHARES[text])
         if text in SHARES
         else Target(clock_hz=positive_quantity(text, "clock_hz", "targets"))
         for text in clocks
-    ]
-
-
-def check_targets(targets: Sequence[Target]) -> None:
-    """Raise StudyError if rows of two targets would have one name.
-
-    Raises
-    ------
-    StudyError
-        They are the same to six digits.
-    """
-    counted = Counter((one.suffix, one.text()) for one in targets)
-    refuse(
-        Fault(
-            "targets",
-            shown,
-            f"rows are called by their clock, to 6 digits, and this one stands {count} times",
-            "write it once",
-        )
-        for (_, shown), count in counted.items()
-        if count > 1
     )
+    return [*{one.suffix: one for one in found}.values()]
 
 
 def are_rows(targets: Sequence[Target]) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import io
 import re
 import zlib
@@ -223,10 +222,9 @@ def read_liberty(*paths: str | Path) -> CellLibrary:
         )
         library = text.library()
         if library is not None:
-            source = {path.name: hashlib.sha256(content).hexdigest()}
             reader = CellReader(library, text, read_units(library, text))
             readers.append(reader)
-            parts.append(_library(library, reader, source))
+            parts.append(_library(library, reader, path.name))
         faults += text.faults
     faults += _disagreements(parts)
     refuse(faults)
@@ -249,7 +247,7 @@ def _unpacked(content: bytes, path: Path) -> bytes:
     raise StudyError([Fault("", repr(str(path)), rule, remedy)])
 
 
-def _library(library: LibertyGroup, reader: CellReader, source: dict[str, str]) -> CellLibrary:
+def _library(library: LibertyGroup, reader: CellReader, file: str) -> CellLibrary:
     text, units = reader.text, reader.units
     cells: dict[str, Cell] = {}
     for group in library.all("cell"):
@@ -266,7 +264,7 @@ def _library(library: LibertyGroup, reader: CellReader, source: dict[str, str]) 
         temperature_c=temperature,
         corner=corner,
         cells=cells,
-        sources=source,
+        sources=(file,),
     )
 
 
@@ -325,7 +323,7 @@ def _joined(parts: list[CellLibrary], notes: tuple[str, ...]) -> CellLibrary:
     return replace(
         parts[0],
         cells={name: cell for part in parts for name, cell in part.cells.items()},
-        sources={name: digest for part in parts for name, digest in part.sources.items()},
+        sources=tuple(name for part in parts for name in part.sources),
         notes=notes,
     )
 

@@ -53,8 +53,7 @@ LIBRARY = CellLibrary(
         "dffr": _cell("dffr", "DKR", {"Q": "IQ"}, _flip_flop("!R")),
         "latch": Cell("latch", 1e-12, 0.0, {}, latch=True),
     },
-    {},
-    {},
+    (),
 )
 
 

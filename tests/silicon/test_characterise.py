@@ -573,7 +573,6 @@ WRONG = {
         "over.UNROLL: 1:2; a parameter of Verilog is a whole number here, no fraction and no text; "
         "write whole numbers with commas between: UNROLL=8,16",
     ),
-    "targets": ({"targets": "100 MHz, 100.0000001 MHz"}, "targets: 100 MHz; rows are called by"),
 }
 
 
