@@ -395,7 +395,9 @@ def _challenged(
             lacking = good[_lacking(point, designs[good], evaluation.loss[good], printed)]
             found += len(lacking)
             row = challenge.weakly_dominating(evaluation.loss[good], point.loss)
-            row = row[(row >= 0) & (evaluation.loss[good] == point.loss[row]).all(axis=1)]
+            as_good = evaluation.loss[good][row >= 0]
+            row = row[row >= 0]
+            row = row[(as_good == point.loss[row]).all(axis=1)]
             equals += np.bincount(row, minlength=len(equals))
             best = _best(best, (designs[lacking], evaluation.loss[lacking]))
             if progress is not None:

@@ -353,7 +353,7 @@ def test_where_rules_on_axes_exclude_all_designs_nothing_is_measured_and_they_co
     assert counted.calls == []
 
 
-def test_bounds_of_what_is_not_measured_are_explained_without_listing_designs() -> None:
+def test_an_infeasible_space_that_is_measured_is_explained_without_listing_designs() -> None:
     """1.2e13 designs; what is measured of them limits no fleet."""
     text = """
 workload: {rate: 100 Gbit/s}
@@ -365,7 +365,7 @@ constraints: [latency <= 1 ns, power <= 1 mW]
 """
     with pytest.raises(InfeasibleError) as caught:
         dse.run(text, evaluate=lambda unroll, width: {"latency": unroll / width})
-    assert "takes at least 25.25 mW of power (proven)\nnearest design: 3 u16" in str(caught.value)
+    assert "\nno design meets: power <= 1 mW\n" in str(caught.value)
 
 
 def test_a_method_that_proves_measures_all_unless_a_budget_is_set() -> None:
