@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from dse.api.changes import decision_map as decision_map
     from dse.api.changes import flips as flips
     from dse.api.pages import report as report
+    from dse.api.runs import run as run
+    from dse.api.runs import status as status
     from dse.api.studies import load as load
     from dse.api.studies import problem as problem
-    from dse.api.studies import run as run
-    from dse.api.studies import status as status
     from dse.audit.diff import RunComparison as RunComparison
     from dse.audit.explain import Explanation as Explanation
     from dse.audit.verdict import Verification as Verification
@@ -55,7 +55,8 @@ _FROM = {
     "dse.api.audits": ("diff", "explain", "verify"),
     "dse.api.pages": ("report",),
     "dse.silicon.public": ("characterise", "verilog"),
-    "dse.api.studies": ("load", "problem", "run", "status"),
+    "dse.api.studies": ("load", "problem"),
+    "dse.api.runs": ("run", "status"),
     "dse.answers.answer": ("Answer", "SweepAnswer"),
     "dse.audit.diff": ("RunComparison",),
     "dse.audit.explain": ("Explanation",),

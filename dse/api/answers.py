@@ -5,34 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import Annotated
 
-from dse.api.arguments import (
-    Count,
-    Seed,
-    also_unfinished,
-    known,
-    override_pairs,
-    public,
-    study_of,
-)
+from dse.answers.answer import Answer, SweepAnswer, recommend, recommend_swept
+from dse.answers.source import known_fronts
+from dse.api.arguments import Count, Seed, assigned, public
+from dse.api.runs import DesignChoices, Source, also_unfinished, known, study_of
+from dse.api.studies import Overrides, override_pairs
 from dse.errors import ArgumentError, UnitError
+from dse.files.document import Assignments
+from dse.model.preference import Preference
+from dse.model.space import Index
+from dse.parametric.flips import flips_section, without_flips
+from dse.parametric.ranges import ranges_section
+from dse.reports.sections import Reporter, Section
+from dse.runs.design_names import read_design
+from dse.runs.solved import KnownFront, KnownFronts, Options
+from dse.sampling.report import UncertaintyReport, uncertainty_of
+from dse.search import Progress
+from dse.search.settings import Budget, budget_of
+from dse.simulation.report import Simulation, simulated, simulation_section
+from dse.study import study as studies
+from dse.study.demand import ARRIVAL_CV2, ARRIVALS
+from dse.study.overrides import Sweep, override, sweep_of
+from dse.study.search_section import share_of_best
+from dse.study.study import Study
 
-if TYPE_CHECKING:
-    from dse.answers.answer import Answer, SweepAnswer
-    from dse.api.arguments import Assignments, Overrides, StudySource, Uncertainties
-    from dse.model.preference import Preference
-    from dse.model.space import Index
-    from dse.reports.sections import Section
-    from dse.runs.result import Result
-    from dse.runs.solved import KnownFront, KnownFronts
-    from dse.sampling.report import UncertaintyReport
-    from dse.search import Progress
-    from dse.search.settings import Budget
-    from dse.simulation.report import Simulation
-    from dse.study.overrides import Sweep
-    from dse.study.study import Study
-
+Uncertainties = Annotated[Assignments, assigned("{'area': '10 %'} or 'area=10 %'", "PATH=PERCENT")]
 
 NEAR_S = 10.0
 """CPU time of an answer for nearby changes, if no limit is given."""
@@ -46,7 +45,7 @@ SWEEP_FLIPS = (
 @public
 @also_unfinished
 def answer(
-    source: StudySource | Result,
+    source: Source,
     *,
     rate: str | None = None,
     prefer: str | None = None,
@@ -109,12 +108,6 @@ def answer(
     dse.errors.DseError
         The request is invalid, or `InfeasibleError`: no design fits.
     """
-    from dse.answers.answer import recommend
-    from dse.answers.source import known_fronts
-    from dse.reports.sections import Reporter
-    from dse.runs.solved import Options
-    from dse.search.settings import Budget, budget_of
-
     budget = budget_of(time)  # nonsense is refused before anything is searched
     share = None if within is None else _share_within(within)
     half = budget.seconds / 2 if time else None
@@ -145,11 +138,9 @@ def answer(
 
 
 def _simulated(first: KnownFront, preference: Preference) -> Iterator[Section]:
-    from dse.study.demand import ARRIVAL_CV2
 
     if ARRIVAL_CV2 not in first.study.problem.available:
         return
-    from dse.simulation.report import simulation_section  # few studies have arrivals
 
     chosen = preference.first(first.study.problem, first.front)
     if section := simulation_section(first.study, chosen):
@@ -157,7 +148,6 @@ def _simulated(first: KnownFront, preference: Preference) -> Iterator[Section]:
 
 
 def _share_within(written: str | float) -> float:
-    from dse.study.search_section import share_of_best
 
     try:
         return share_of_best(written)
@@ -174,14 +164,12 @@ def _swept(
     *,
     flips: bool,
 ) -> SweepAnswer:
-    from dse.answers.answer import recommend_swept
 
     if share is not None:
         raise sweep.refused("within asks about one answer")
     found = recommend_swept(fronts.points, sweep, preference)
     if not flips:
         return found
-    from dse.parametric.flips import without_flips  # takes longer than a small search
 
     return found.with_section(without_flips(SWEEP_FLIPS))
 
@@ -194,7 +182,6 @@ def _changing(
     progress: Callable[[int, int], None] | None,
 ) -> Iterator[Section]:
     """Yield the changes of an answer, without `full` only nearby ones."""
-    from dse.parametric.flips import flips_section
 
     def step(_: str, number: int, total: int) -> None:
         if progress is not None:
@@ -213,7 +200,6 @@ def _ranges(
 ) -> Iterator[Section]:
     if share is None:
         return
-    from dse.parametric.ranges import ranges_section  # rarely wanted
 
     exact = bool(solved.found["exact"])
     yield ranges_section(solved.study, solved.front, preference, share, exact=exact, budget=budget)
@@ -222,7 +208,7 @@ def _ranges(
 @public
 @also_unfinished
 def uncertainty(
-    source: StudySource | Result,
+    source: Source,
     *,
     of: Uncertainties = (),
     sobol: bool = False,
@@ -258,8 +244,6 @@ def uncertainty(
     dse.errors.DseError
         The request is invalid, or `InfeasibleError`: no design fits.
     """
-    from dse.sampling.report import uncertainty_of
-
     if sobol and of:
         raise ArgumentError("of: only without --sobol; leave it out")
     if width is not None and not sobol:
@@ -277,8 +261,8 @@ def uncertainty(
 
 @public
 def simulate(
-    source: StudySource | Result,
-    design: Assignments | None = None,
+    source: Source,
+    design: DesignChoices | None = None,
     *,
     offloads: Count | None = None,
     events: Count | None = None,
@@ -318,10 +302,6 @@ def simulate(
     dse.errors.DseError
         The request is invalid, or `InfeasibleError`: no design fits.
     """
-    from dse.runs.design_names import read_design
-    from dse.simulation.report import simulated
-    from dse.study.overrides import sweep_of
-
     if design is None:
         prepared, index = _recommended(source, prefer, overrides)
     else:
@@ -334,11 +314,10 @@ def simulate(
 
 
 def _recommended(
-    source: StudySource | Result,
+    source: Source,
     prefer: str | None,
     overrides: Overrides | None,
 ) -> tuple[Study, Index]:
-    from dse.answers.source import known_fronts
 
     fronts = known_fronts(known(source), overrides=override_pairs(overrides))
     if fronts.sweep is not None:
@@ -351,10 +330,6 @@ def _recommended(
 
 def _with_arrivals(prepared: Study) -> Study:
     """Return the study with the arrivals that it omits, so that the model includes waits."""
-    from dse.study import study as studies
-    from dse.study.demand import ARRIVAL_CV2, ARRIVALS
-    from dse.study.overrides import override
-
     problem = prepared.problem
     if ARRIVAL_CV2 in problem.available or "interface_in_flight" not in problem.available:
         return prepared

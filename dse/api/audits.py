@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from dse.api.arguments import Count, Seed, folder_of, known, override_pairs, public
-
-if TYPE_CHECKING:
-    from dse.api.arguments import Assignments, Overrides, StudySource
-    from dse.audit.diff import RunComparison
-    from dse.audit.explain import Explanation
-    from dse.audit.verdict import Verification
-    from dse.runs.result import Result
-    from dse.search import Progress
+from dse.api.arguments import Count, Seed, public
+from dse.api.runs import DesignChoices, Source, folder_of, known
+from dse.api.studies import Overrides, override_pairs
+from dse.audit.diff import RunComparison, compare_runs
+from dse.audit.explain import Explanation, explain_design
+from dse.audit.verdict import Verification
+from dse.audit.verify import verify_run
+from dse.runs.result import Result
+from dse.search import Progress
 
 
 @public
@@ -46,15 +45,13 @@ def verify(
     dse.errors.StudyError
         The study in its manifest has errors.
     """
-    from dse.audit import verify
-
-    return verify.verify_run(folder_of(run), trials=trials, seed=seed, progress=progress)
+    return verify_run(folder_of(run), trials=trials, seed=seed, progress=progress)
 
 
 @public
 def explain(
-    source: StudySource | Result,
-    design: Assignments | None = None,
+    source: Source,
+    design: DesignChoices | None = None,
     *,
     overrides: Overrides | None = None,
 ) -> Explanation:
@@ -65,7 +62,8 @@ def explain(
     Parameters
     ----------
     source
-        As in `answer`.  A study is searched.  Measurements are only in runs.
+        Study file, or the folder of a run.  Any source as in `answer`.  A study is searched.
+        Measurements are only in runs.
     design
         Choices that the study leaves open, as printed: "1 u8 + 2 u16, apu, in flight 8".  Or as
         fields, "des.u8=1 des.u16=2", or a dict of these.  Once one design of a stage has a count,
@@ -78,8 +76,6 @@ def explain(
     dse.errors.DseError
         It is neither a study nor a run, or the design is none of its study.
     """
-    from dse.audit.explain import explain_design
-
     return explain_design(known(source), design, override_pairs(overrides))
 
 
@@ -99,6 +95,4 @@ def diff(first: str | Path | Result, second: str | Path | Result) -> RunComparis
     dse.errors.DseError
         One is not the folder of a run, or they ask for different things.
     """
-    from dse.audit.diff import compare_runs
-
     return compare_runs(folder_of(first), folder_of(second))

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dse.api.arguments import (
-    Names,
-    also_unfinished,
-    public,
-    study_of,
-    texts,
-)
-
-if TYPE_CHECKING:
-    from dse.api.arguments import Overrides, StudySource
-    from dse.parametric.crossovers import Crossovers
-    from dse.parametric.decision_map import DecisionMap
-    from dse.parametric.flips import Flips
-    from dse.runs.result import Result
+from dse.api.arguments import Names, public, texts
+from dse.api.runs import Source, also_unfinished, study_of
+from dse.api.studies import Overrides
+from dse.parametric.crossovers import Crossovers, find_crossovers
+from dse.parametric.decision_map import DecisionMap, find_map
+from dse.parametric.flips import Flips, find_flips
+from dse.search.settings import budget_of
+from dse.study import study as studies
 
 
 @public
 @also_unfinished
 def flips(
-    source: StudySource | Result,
+    source: Source,
     *,
     only: Names = (),
     prefer: str | None = None,
@@ -53,10 +47,6 @@ def flips(
     dse.errors.DseError
         The request is invalid, or `InfeasibleError`: no design fits.
     """
-    from dse.parametric.flips import find_flips
-    from dse.search.settings import budget_of
-    from dse.study import study as studies
-
     prepared = studies.prepare(study_of(source, overrides))
     budget = budget_of(time).within(prepared.settings)
     chosen = prepared.preferring(prefer)
@@ -67,7 +57,7 @@ def flips(
 
 @public
 def decision_map(
-    source: StudySource | Result,
+    source: Source,
     range_: str,
     other_range: str | None = None,
     *,
@@ -109,10 +99,6 @@ def decision_map(
     dse.errors.DseError
         A range cannot be read, or names nothing that the study assumes.
     """
-    from dse.parametric.crossovers import find_crossovers
-    from dse.parametric.decision_map import find_map
-    from dse.search.settings import budget_of
-
     document = study_of(source, overrides)
     given: dict[str, Any] = {"prefer": prefer, "counts": counts, "by": texts(by)}
     given["budget"] = budget_of(time)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Annotated, Literal
 
-from dse.api.arguments import Count, Names, PerByte, Precision, public, texts
+from dse.api.arguments import Count, Names, assigned, public, texts
+from dse.api.studies import ASSIGNED_FIELDS
+from dse.files.document import Assignments, assignments
+from dse.fitting.core import CoreFit, core_record, fit_core
+from dse.fitting.interface.report import InterfaceFitReport, report_on
+from dse.fitting.interface.timings import TimingOptions, read_timings
+from dse.fitting.platform import PlatformFit, fit_platform, platform_record
+from dse.study import records
 
-if TYPE_CHECKING:
-    from dse.api.arguments import Forms, Settings
-    from dse.fitting.core import CoreFit
-    from dse.fitting.interface.report import InterfaceFitReport
-    from dse.fitting.platform import PlatformFit
+Forms = Annotated[Assignments, assigned("{'area': 'affine'} or 'area=affine'", "QUANTITY=FORM")]
+Settings = Annotated[Assignments, assigned(ASSIGNED_FIELDS, "FIELD=VALUE")]
+PerByte = Literal["latency", "computing"]
+Precision = Literal["single", "double"]
 
 
 @public
@@ -44,10 +51,6 @@ def core(
     dse.errors.StudyError
         With everything that is wrong with the table and the settings.
     """
-    from dse.files.document import assignments
-    from dse.fitting.core import core_record, fit_core
-    from dse.study import records
-
     path, name = records.path_and_name(Path(table), None if out is None else Path(out))
     pairs = [*assignments(settings, "values.payload=64 bit").items()]
     given = assignments(forms, "area=affine")
@@ -80,9 +83,6 @@ def platform(
     dse.errors.StudyError
         With everything that is wrong with the table.
     """
-    from dse.fitting.platform import fit_platform, platform_record
-    from dse.study import records
-
     path, name = records.path_and_name(Path(data), None if out is None else Path(out))
     found = fit_platform(Path(data), name, precision)
     if out is not None:
@@ -132,11 +132,6 @@ def interface(
     dse.errors.DseError
         The times cannot be read or fitted.
     """
-    from dataclasses import replace
-
-    from dse.fitting.interface.report import report_on
-    from dse.fitting.interface.timings import TimingOptions, read_timings
-
     table, slow, fast = (None if one is None else Path(one) for one in (data, software, hardware))
     given = TimingOptions(algorithm=algorithm, clock=clock, cpu_load=cpu_load, in_flight=in_flight)
     found = report_on(read_timings(table, slow, fast, given))

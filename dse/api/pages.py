@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dse.answers.roofs import of_each
 from dse.api.answers import answer
-from dse.api.arguments import Limit, folder_of, public
+from dse.api.arguments import Limit, public
+from dse.api.runs import folder_of
 from dse.errors import InfeasibleError
 from dse.files.json import write_text
-
-if TYPE_CHECKING:
-    from dse.page.contents import PageRun
-    from dse.reports.sections import Readable, Section
-    from dse.runs.result import Result
-    from dse.study.study import Study
+from dse.page import document, sections
+from dse.page.contents import PageRun, contents, read_page_run, remarks
+from dse.reports.sections import Readable, Section
+from dse.runs.finished import plot_run
+from dse.runs.result import MISSED, PAGE, Result
+from dse.runs.run_files import MANIFEST
+from dse.runs.unfinished import readable
+from dse.search.settings import budget_of
+from dse.study.study import Study
 
 MOST_KNOWN = 5_000
 """A front of more designs has neither ranges nor limits of each."""
@@ -29,8 +34,6 @@ FLIPS_TIME = "10 s"
 
 def write_page(folder: Path, out: str | Path | None = None, **wanted: Any) -> Path:
     """Write the page of a run (`page_text`), by default report.html in its folder."""
-    from dse.runs.result import PAGE
-
     target = Path(out) if out is not None else folder / PAGE
     write_text(target, page_text(folder, **wanted))
     return target
@@ -49,11 +52,6 @@ def page_text(
 
     `changing` are arguments of `answer`.
     """
-    from dse.page import document
-    from dse.page.contents import contents, read_page_run, remarks
-    from dse.reports.sections import Section
-    from dse.runs.unfinished import readable
-
     options = {"flips": False, **changing, "time": changing.get("time") or FLIPS_TIME}
     with readable(folder) as whole:
         run = read_page_run(whole)
@@ -70,8 +68,6 @@ def _beside(
     run: PageRun, found: Readable, parts: Mapping[str, Sequence[Section]]
 ) -> tuple[Sequence[Mapping[str, Any]], dict[str, Any]]:
     """Return the limits of each design, and further facts of designs and the run."""
-    from dse.answers.roofs import of_each
-
     problem, index = run.points[0][0].problem, run.points[0][1]
     known = run.view.sweep is None and len(index) <= MOST_KNOWN
     limits, spreads = of_each(problem, index if known else index[:0])
@@ -83,8 +79,6 @@ def _beside(
 
 def _sections(run: PageRun, found: Readable) -> dict[str, list[Section]]:
     """Return the sections of a page by its parts."""
-    from dse.page import sections
-
     first, *others = found.sections
     room = [section for section in others if section.key == CONSTRAINTS and section.lines]
     cores = sections.cores_section(run)
@@ -108,9 +102,6 @@ def report_infeasible(study: Study, found: InfeasibleError, folder: Path) -> Non
     InfeasibleError
         The same, if the folder holds an earlier run, whose page it would seem to be.
     """
-    from dse.runs.result import MISSED, PAGE
-    from dse.runs.run_files import MANIFEST
-
     if (folder / MANIFEST).exists():
         rule = f"{found}\n\n{folder} holds an earlier run, so that no page was written there"
         raise InfeasibleError(f"{rule}; name another folder", found.facts) from found
@@ -127,9 +118,6 @@ def infeasible_page(
     live: Mapping[str, Any] | None = None,
 ) -> str:
     """Return the reason why nothing is feasible as a page, with an SVG of it, as `page_text`."""
-    from dse.page import document, sections
-    from dse.reports.sections import Section
-
     written = study.document
     ran = sections.written_section(Path(written.file).name, written.text, written.overrides)
     parts = {
@@ -142,9 +130,6 @@ def infeasible_page(
 
 def begun_page(folder: Path, status: Sequence[Section], *, live: Mapping[str, Any] | None) -> str:
     """Return the page of a run that keeps nothing before its end, as `page_text`."""
-    from dse.page import document
-    from dse.reports.sections import Section
-
     words = "The run goes on. Its front is shown when it ends, or is stopped."
     parts = {"answer": [Section("running", lines=(words,))], "more": status}
     return document.page_html(folder.name, parts, None, live=live)
@@ -159,9 +144,6 @@ def pictures(run: str | Path | Result, *, out: str | Path | None = None) -> tupl
     run, out
         As in `report`; a folder.
     """
-    from dse.runs.finished import plot_run
-    from dse.runs.unfinished import readable
-
     folder = folder_of(run)
     with readable(folder) as found:
         target = Path(out or folder)
@@ -210,8 +192,6 @@ def report(
     dse.errors.DseError
         The folder is no run or was changed since, or the page cannot be written.
     """
-    from dse.search.settings import budget_of
-
     budget_of(time)  # raises before anything is read
     chosen = {"prefer": prefer, "flips": flips, "time": time, "cloud": cloud, "progress": progress}
     return write_page(folder_of(run), out, **chosen)

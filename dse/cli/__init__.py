@@ -48,7 +48,7 @@ def _main() -> None:
 
     write_in_any_encoding()
     try:
-        application(*sys.argv[1:2])()
+        application(*_command())()
     except DseError as error:
         sys.stdout.flush()
         for line in (str(error), *getattr(error, "__notes__", ())):
@@ -65,6 +65,12 @@ def _main() -> None:
         sys.exit(1)
     finally:
         gc.freeze()  # objects that end with the process need no further collection
+
+
+def _command() -> list[str]:
+    """Return the first word of the command line, ``--help`` without one, or nothing for shells."""
+    words = [word for word in sys.argv[1:] if word not in ("-q", "--quiet")]
+    return [] if "_DSE_COMPLETE" in os.environ else words[:1] or ["--help"]
 
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)

@@ -146,11 +146,15 @@ def _main(
 
 
 def application(*names: str) -> typer.Typer:
-    """Return the application with the commands `names`, or all if one is unknown or none given."""
+    """Return the application with the commands `names`, or all if none is given.
+
+    If one is unknown all are there, but without their options, which take long to make.
+    """
     app = _group("dse")
     app.callback()(_main)
     groups: dict[str, typer.Typer] = {}
-    wanted = names if names and {*names} <= {*NAMES} else NAMES
+    known = {*names} <= {*NAMES}
+    wanted = names if names and known else NAMES
     for places in GROUPS.values():
         for name in filter(wanted.__contains__, places):
             import_module(f"dse.cli.{places[name]}")
@@ -162,8 +166,14 @@ def application(*names: str) -> typer.Typer:
             groups[first] = _group(first)
             app.add_typer(groups[first], help=INSIDE[first])
         into = groups[first] if inner else app
-        into.command(inner or first, help=entry.summary, cls=_Command)(made(entry))
+        into.command(inner or first, help=entry.summary, cls=_Command)(
+            made(entry) if known else _unmade
+        )
     return app
+
+
+def _unmade() -> None:
+    """Stand for a command in the list of commands."""
 
 
 def _group(name: str) -> typer.Typer:

@@ -128,12 +128,12 @@ class Call:
 def made(entry: Entry) -> Function:
     """Return a command as a function that typer reads."""
     functions = [imported(where) for where in entry.functions]
-    own = signature(entry.prints).parameters
+    own = signature(entry.prints, eval_str=True).parameters
     mine = {name: each for name, each in own.items() if name != "call"}
     theirs = {
         name: each
         for function in functions
-        for name, each in signature(function).parameters.items()
+        for name, each in signature(function, eval_str=True).parameters.items()
         if name not in entry.without and argument_kind(each).word is not None
     }
     helps = SHARED | described(entry.prints)

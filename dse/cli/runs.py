@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from dse.api.arguments import document_of
 from dse.cli import INTERRUPT
 from dse.cli.options import (
     Call,
@@ -80,7 +79,7 @@ def check(
         write("\n".join(paragraph(line, indent="  ") for line in lines))
 
 
-@command("dse.api.studies:run")
+@command("dse.api.runs:run")
 def run(
     call: Call,
     *,
@@ -143,6 +142,7 @@ def _name_programs(call: Call) -> None:
     """Print the program that a resumed study is about to run, whoever wrote the study."""
     if not call.given["resume"]:
         return
+    from dse.api.studies import document_of
     from dse.runs.measurements import programs_of
 
     study = call.given["study"]
@@ -207,7 +207,7 @@ def _warn_of_failures(result: Result) -> None:
     warn(f"{result.run.failing or what}{f'; {retry_text(folder)}' if folder else ''}")
 
 
-@command("dse.api.studies:status")
+@command("dse.api.runs:status")
 def status(call: Call, *, watch: bool = False, json: bool = False) -> None:
     """Show the progress of a run: measured, failed, best so far.
 

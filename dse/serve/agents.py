@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from dse import __version__, search
-from dse.api import answers, audits, changes, studies
-from dse.api.arguments import document_of
+from dse.api import answers, audits, changes, runs
+from dse.api.studies import document_of
 from dse.audit.explain import VERDICT_TEXTS
 from dse.errors import ArgumentError, DseError, InfeasibleError, MissingLibraryError, faults_of
 from dse.files.json import jsonable
@@ -55,7 +55,7 @@ def _check(study: str, overrides: Fields = None) -> Reply:
 
 def _run(study: str, overrides: Fields = None, time: str | None = None) -> Reply:
     """Find the Pareto front of a study: its designs, and their proof."""
-    return _found(studies.run(_opened(study, overrides), time=time), _counts)
+    return _found(runs.run(_opened(study, overrides), time=time), _counts)
 
 
 def _answer(

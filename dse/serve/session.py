@@ -21,10 +21,10 @@ from dse.algebra.thresholds import ConstraintThreshold, thresholds_of
 from dse.answers.answer import Answer
 from dse.answers.design import Pick
 from dse.api.answers import answer
-from dse.api.arguments import known, study_of
 from dse.api.changes import flips
 from dse.api.pages import begun_page, infeasible_page, page_text
-from dse.api.studies import load, run, status
+from dse.api.runs import known, run, status, study_of
+from dse.api.studies import load
 from dse.errors import (
     ArgumentError,
     DseError,

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from dse.api.arguments import Count, Names, Paths, Seed, paths, public, texts
+from dse.api.arguments import Count, Kind, Names, Paths, Seed, paths, public, texts
 from dse.errors import ArgumentError, results_of
+from dse.silicon.characterisation import Characterisation
+from dse.silicon.request import Request, Verilog
 
 if TYPE_CHECKING:
-    from dse.silicon.characterisation import Characterisation
     from dse.silicon.figures import Conditions
-    from dse.silicon.request import Request, Verilog
+
+Hardware = Annotated[
+    str | Verilog,
+    Kind(
+        "the name of a generator, or what dse.verilog returns",
+        lambda value: isinstance(value, str | Verilog),
+    ),
+]
 
 
 @public
@@ -58,7 +66,6 @@ def verilog(
         Verilog: the design in waves: tb.dut.
     """
     from dse.silicon.description import Sources
-    from dse.silicon.request import Verilog
 
     figures = {"payload": payload, "cycles_per_task": cycles_per_task, "latency": latency}
     figures |= {"read": read, "written": written}
@@ -74,7 +81,7 @@ def verilog(
 
 @public
 def characterise(
-    hardware: str | Verilog,
+    hardware: Hardware,
     *,
     library: Paths = (),
     over: Names = (),

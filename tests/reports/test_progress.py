@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dse.api import studies
+from dse.api import runs
 from dse.reports import progress
 from dse.reports.progress import LateBar
 from tests.conftest import STUDIES
@@ -55,7 +55,7 @@ def test_what_is_left_follows_the_slower_of_late_and_overall_speed(clock: list[f
 def test_a_search_tells_its_count_and_its_front() -> None:
     shown = LateBar("designs")
     path = STUDIES / "crypto_interface_100gbps.yaml"
-    found = studies.run(path, method="random", budget=1_000, progress=shown)
+    found = runs.run(path, method="random", budget=1_000, progress=shown)
     assert f", front of {len(found.front)}, " in shown.line()
 
 
