@@ -20,7 +20,7 @@ from dse.model.space import Axis
 from dse.study import schema, workload_interface_budget
 from dse.study.axes import choices, expand, free_axis, numeric, resolution
 from dse.study.demand import check_program, mix_of, settle_demand
-from dse.study.field_kinds import Coded, Given, StudySection, declared_of, neutral
+from dse.study.field_kinds import Coded, Given, StudySection, neutral
 from dse.study.reader import Path, Reader
 from dse.study.records import record_of
 from dse.study.scenario import (
@@ -94,18 +94,12 @@ def _interface(
     reader.notes += scenario.sureness.keep(found, written, axis)
     _override(written, scenario)
     if not study.gives("workload.granularity"):
-        reader.fault(
-            ("interface",),
-            "a study with an interface needs workload.granularity, the size of one offload",
-            "add for instance `granularity: 4 KiB` to `workload`",
-            "",
-        )
+        rule = "a study with an interface needs workload.granularity, the size of one offload"
+        remedy = "add for instance `granularity: 4 KiB` to `workload`"
+        reader.fault(("interface",), rule, remedy, "")
     if written.host_power is not None and scenario.highest("interface_host_cores") == math.inf:
-        reader.fault(
-            ("interface", "host_power"),
-            "the power of a busy core is host_power / host_cores, and the cores are unknown",
-            "add for instance `host_cores: 8`",
-        )
+        rule = "the power of a busy core is host_power / host_cores, and the cores are unknown"
+        reader.fault(("interface", "host_power"), rule, "add for instance `host_cores: 8`")
 
 
 def _check_cycles(scenario: Scenario, reader: Reader) -> None:
@@ -153,10 +147,9 @@ def _override(section: StudySection, scenario: Scenario) -> None:
         scenario.override(neutral(unit) | {given.column: given.value})
         if given.value == 0.0:
             scenario.sureness.zeros.add(("", 0, given.column))
-    for name in type(section).model_fields:
-        declared, chosen = declared_of(type(section), name), getattr(section, name)
+    for name, declared in type(section).declared().items():
+        column, chosen = declared.columns[0], getattr(section, name)
         if isinstance(declared, Coded) and chosen is not None:
-            column = declared.column
             scenario.override({column: workload_interface_budget.code(column, chosen)})
 
 

@@ -164,18 +164,15 @@ def _quantities(
             fault = table.fault(None, places[header.written], rule, "rename or remove one of them")
             reader.faults.append(fault)
         labels: tuple[str, ...] = ()
+        place = places[header.written]
         if {header.name, units.stem(header.name)} & {*wanted}:
-            tables.refuse_impossible(
-                table, places[header.written], header.name, cells, meant, reader
-            )
+            tables.refuse_impossible(table, place, header.name, cells, meant, reader)
         if isinstance(cells, list):
             texts, codes = np.unique(np.array(cells, dtype=object), return_inverse=True)
             cells, labels = codes.astype(np.float64), tuple(texts.tolist())
         columns[header.name] = cells
-        about = f"Column {header.written!r}"
-        quantities.append(
-            tables.column_quantity(header.name, about, source=table.file, labels=labels)
-        )
+        words, about = f"Column {header.written!r}", {"source": table.file, "labels": labels}
+        quantities.append(tables.column_quantity(header.name, words, **about))
     return columns, tuple(quantities)
 
 

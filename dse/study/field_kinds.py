@@ -248,21 +248,21 @@ class StudySection(BaseModel):
     word: ClassVar[str] = "section"
     """Its name in errors."""
 
+    @classmethod
+    def declared(cls) -> dict[str, Unit | Coded]:
+        """Return the declarations of the fields that set columns."""
+        every = ((name, data) for name, one in cls.model_fields.items() for data in one.metadata)
+        return {name: data for name, data in every if isinstance(data, Unit | Coded)}
+
     def givens(self) -> dict[str, float]:
         """Return the columns that this section sets, in SI."""
         values = (getattr(self, name) for name in type(self).model_fields)
         return {given.column: given.value for given in values if isinstance(given, Given)}
 
 
-def declared_of(model: type[StudySection], name: str) -> Unit | Coded | None:
-    """Return the declaration of a field that sets columns, or None for any other."""
-    metadata = model.model_fields[name].metadata
-    return next((data for data in metadata if isinstance(data, Unit | Coded)), None)
-
-
 def unit_of(model: type[StudySection], name: str) -> Unit | None:
     """Return the unit of a field of a section, or None for a choice."""
-    found = declared_of(model, name)
+    found = model.declared().get(name)
     return found if isinstance(found, Unit) else None
 
 

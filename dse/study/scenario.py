@@ -16,7 +16,7 @@ from dse.files.document import stage_name
 from dse.model.messages import ONE_SIZE
 from dse.model.mixed import PAYLOAD_OFFLOADED, Parted
 from dse.model.space import Axis, constant
-from dse.study.field_kinds import Coded, Given, Mix, StudySection, Unit, unit_of
+from dse.study.field_kinds import Coded, Given, Mix, StudySection, Unit
 from dse.study.workload_interface_budget import DECLARED, PATHS, code
 
 _PREFIX = {contract.Interface: "interface", contract.Kernel: "kernel", contract.Platform: "budget"}
@@ -180,11 +180,9 @@ class Scenario:
 
 def given_fields(section: StudySection | None) -> Iterator[tuple[Unit, Given]]:
     """Yield the given values of a section's fields with a unit."""
-    if section is None:
-        return
-    for name in type(section).model_fields:
-        unit, given = unit_of(type(section), name), getattr(section, name)
-        if unit is not None and given is not None:
+    for name, unit in () if section is None else type(section).declared().items():
+        given = getattr(section, name)
+        if isinstance(unit, Unit) and given is not None:
             yield unit, given
 
 

@@ -125,8 +125,8 @@ def _measured_settings(search: schema.SearchSection, size: int) -> tuple[str, in
 
 def settings_of(written: schema.StudyFile, problem: Problem) -> SearchSettings:
     """Return the search settings of a problem: as written, the rest by the kind of problem."""
-    search = written.search
-    method, budget, spending = search.method, search.spending.designs, search.spending
+    search, spending = written.search, written.search.spending
+    method, budget = search.method, spending.designs
     if problem.measured is not None:
         method, budget = _measured_settings(search, left_of(problem))
     return SearchSettings(
@@ -188,10 +188,8 @@ class Options:
         given = {name: value for name, value in own.items() if value is not None}
         if self.method not in (None, settings.method):
             given["options"] = {}  # those of the study are of its own method
-        if (
-            settings.assumed
-            and registry.get(contract.Method, self.method or settings.method).proves
-        ):
+        method = self.method or settings.method
+        if settings.assumed and registry.get(contract.Method, method).proves:
             given.setdefault("budget", None)
         return replace(settings, **given)
 

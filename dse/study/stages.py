@@ -465,10 +465,8 @@ def _check_source(written: schema.StageSection, reader: Reader) -> None:
     for source, names in SOURCES.items():
         for name in {*names} - {*SOURCES[given[0]]}:
             if name in written.model_fields_set:
-                rule = (
-                    f"only a stage with a {source if source != 'provides' else 'function'} has it"
-                )
-                reader.fault((name,), rule, "remove it")
+                owner = "function" if source == "provides" else source
+                reader.fault((name,), f"only a stage with a {owner} has it", "remove it")
 
 
 def _parameters(
@@ -507,10 +505,9 @@ def _parameters(
                 f"add `{name}: {fitted}`, the range it was fitted on",
                 "it is missing",
             )
-    if math.prod(len(entry) for entry in values.values()) > MOST_DESIGNS:
-        reader.fault(
-            ("parameters",), f"more than {MOST_DESIGNS:,} designs in one stage", "use fewer"
-        )
+    if math.prod(map(len, values.values())) > MOST_DESIGNS:
+        rule = f"more than {MOST_DESIGNS:,} designs in one stage"
+        reader.fault(("parameters",), rule, "use fewer")
     return values
 
 

@@ -101,10 +101,8 @@ def _dimension(name: str, header: str) -> tuple[str, str]:
         return name, ""
     if (wanted, found) == ("hz", "s"):
         return headers.in_unit_of(f"{PERIOD}_ns", header), ""
-    return (
-        name,
-        f"{header!r} is in {units.label(other.name)}, and {name} in {units.label(own.name)}",
-    )
+    wrong = f"{header!r} is in {units.label(other.name)}, and {name} in {units.label(own.name)}"
+    return name, wrong
 
 
 def columns_of(
@@ -279,17 +277,16 @@ def restricted(
 
 
 def _between(cells: Sequence[str], wanted: Range, reader: Reader) -> NDArray[np.bool_]:
-    ends = wanted.start, wanted.to
+    low, high = wanted.start, wanted.to
     spaced = wanted.step is not None or wanted.points is not None
-    if spaced or any(isinstance(end, str) for end in ends):
+    if spaced or isinstance(low, str) or isinstance(high, str):
         rule = "a range chooses rows of a table by two numbers, in the unit of the header"
         reader.fault((), rule, "write for instance {from: 1, to: 8}", "")
-        return np.ones(len(cells), dtype=bool)
-    if not all(map(is_number, cells)):
+    elif not all(map(is_number, cells)):
         reader.fault((), "a range needs a column of numbers", "write a list of values", "")
-        return np.ones(len(cells), dtype=bool)
-    values = np.array(list(map(float, cells)))
-    return np.asarray((values >= float(wanted.start)) & (values <= float(wanted.to)))
+    else:
+        return np.array([low <= float(cell) <= high for cell in cells])
+    return np.ones(len(cells), dtype=bool)
 
 
 def _among(cells: Sequence[str], values: Sequence[Any], reader: Reader) -> NDArray[np.bool_]:

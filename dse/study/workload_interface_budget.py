@@ -21,7 +21,6 @@ from dse.study.field_kinds import (
     StudySection,
     Unit,
     choice,
-    declared_of,
     fault,
     option,
     quantity,
@@ -341,7 +340,7 @@ SECTIONS: Mapping[str, type[StudySection]] = {
 """The sections whose fields may be axes."""
 
 DECLARED: Mapping[str, Unit | Coded | None] = {
-    f"{section}.{name}": declared_of(model, name)
+    f"{section}.{name}": model.declared().get(name)
     for section, model in SECTIONS.items()
     for name in model.model_fields
 }

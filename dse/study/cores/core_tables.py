@@ -113,10 +113,8 @@ class Figures:
         example = headers.in_unit_of(example, header.strip("'"))
         column, given = f"columns: {{{example}: {header}}}", f"values: {{{figure}: {value}}}"
         if not self.reader.path:  # a table that no study names
-            column, given = (
-                f'--set "columns.{example}={header}"',
-                f'--set "values.{figure}={value}"',
-            )
+            column = f'--set "columns.{example}={header}"'
+            given = f'--set "values.{figure}={value}"'
         remedy = (
             f"accepted are {accepted} with any prefix of the unit; call a column so with "
             f"`{column}`, or give all designs one with `{given}`"
@@ -156,12 +154,10 @@ class Figures:
             differ = np.abs(first - second) > AGREEMENT * largest
         for row in np.flatnonzero(differ):
             share = abs(first[row] - second[row]) / largest[row]
-            self.refuse(
-                name if name in self._headers else called,
-                int(row),
-                f"{called} and {name} disagree by {share:.1%}",
-                f"correct one, or set it aside with `columns: {{unused: {self._written(name)}}}`",
-            )
+            written = self._headers[name][1].written if name in self._headers else name
+            rule = f"{called} and {name} disagree by {share:.1%}"
+            aside = f"correct one, or set it aside with `columns: {{unused: {written}}}`"
+            self.refuse(name if name in self._headers else called, int(row), rule, aside)
 
     def refuse(self, name: str, row: int, rule: str, remedy: str) -> None:
         """Add an error at a cell of the column called `name` in SI, or at the stage without one."""
@@ -194,9 +190,6 @@ class Figures:
 
     def _unknown(self) -> Column:
         return self.full(np.nan)  # compares with no value, so that it causes no further errors
-
-    def _written(self, name: str) -> str:
-        return self._headers[name][1].written if name in self._headers else name
 
     def _read(self, name: str, *, zero: bool) -> Column | None:
         if name in self._given:
@@ -305,13 +298,8 @@ def table_designs(
         reader.notes.append(f"{FilePath(file).name}: assumed for every design: {assumed}")
     if figures.unleaking:
         scenario.sureness.unleaking.append(str(stage_name(vars(written))))
-    designs = models.as_placed(
-        Designs(names, metrics, shares, labels=labels),
-        kit,
-        written.figures,
-        written.uncertainty,
-        reader,
-    )
+    designs = Designs(names, metrics, shares, labels=labels)
+    designs = models.as_placed(designs, kit, written.figures, written.uncertainty, reader)
     models.note_placed({FilePath(file).name: kit}, written.figures, reader)
     evidence = "synthesis" if kit else ""
     scenario.sureness.keep_designs(written, names, (evidence, "", f"the table {file}"))
@@ -334,11 +322,8 @@ def _metrics(figures: Figures, *, chained: bool) -> CoreMetrics:
 
     In a `chained` mode the latency decides the rate, so it is not assumed.
     """
-    payload = figures.need(
-        "the payload of a task",
-        "payload_bit",
-        [("payload_bit", as_is), ("payload_byte", _as_bit)],
-    )
+    sizes: list[Form] = [("payload_bit", as_is), ("payload_byte", _as_bit)]
+    payload = figures.need("the payload of a task", "payload_bit", sizes)
     clocks: list[Form] = [("clock_hz", as_is)]
     if not figures.has("clock_hz"):  # of both, the clock is the operating one
         clocks += [(name, lambda period: 1.0 / period) for name in PERIODS]
