@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from dse.errors import ExpressionError, nearest, shortened
 
 _TOKEN = re.compile(r"\s*(?:([A-Za-z_][\w\[\].]*|[01])|([!'&*|+^()])|(\S))")
-
 _NAME = re.compile(r"[A-Za-z_][\w\[\].]*")
 
 MOST_PINS = 16

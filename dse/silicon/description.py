@@ -16,18 +16,13 @@ from dse.files.document import no_such
 from dse.files.json import read_bytes
 from dse.reports.text import listed
 from dse.silicon.netlist import placed
-from dse.silicon.yosys import Output, Yosys, chosen_yosys, raise_errors, run_yosys
+from dse.silicon.yosys import Output, Yosys, raise_errors, run_yosys
 
 ENDINGS = (".v", ".sv")
 """Suffixes of descriptions.  Anything else is the name of a generator."""
 
 _TAKEN = re.compile(r'(`include\s+)?"([^"\n]{1,200})"')
-
-_UNNAMED = re.compile(r'`include\s+(?!")|\$readmem[hb]\s*\(\s*(?!")')
-"""Files named by a macro or a parameter, which only elaboration of the design resolves."""
-
 _GUARD = re.compile(r"`ifn?def\b")
-
 _MOST_DEEP = 100
 
 
@@ -48,11 +43,6 @@ class Sources:
         """
         each = (partial(with_included, Path(file)) for file in self.files)
         return {path: text for texts in results_of(*each) for path, text in texts.items()}
-
-    @property
-    def is_wholly_named(self) -> bool:
-        """Return whether texts in the sources name every file that is read."""
-        return not any(map(_UNNAMED.search, self.texts.values()))
 
     def data(self) -> dict[str, str]:
         """Return files that are no Verilog under their names in the sources."""
@@ -113,9 +103,7 @@ _CHECK = "tee -q -o undriven check"
 """Looks in the flat design for signals with several drivers, and for those without one."""
 
 _LATCHES = "t:$dlatch t:$adlatch t:$dlatchsr"
-
 _WAS_READ = "was_read"
-
 _FLOATING = """\
 (* techmap_celltype = "$buf" *)
 module floating (A, Y);
@@ -152,7 +140,6 @@ _REMEDIES = (
     ),
     ("ABC: execution", "abc failed, perhaps by a fault of its own; another target may help"),
 )
-
 _SELECTIONS = (
     (r"Module '([^']+)' referenced in module", "t:{0}"),
     (r"\(type \$_DFFSRE?_", "t:$dffsr*"),
@@ -271,21 +258,6 @@ def _slang_files(
         "parameters.sv": f"module dse_parameters; {top} #({inside}) dut (); endmodule\n",
         "floating.v": _FLOATING,
     }
-
-
-def elaborated(sources: Sources, top: str, parameters: Mapping[str, int | str]) -> str:
-    """Return a design as text after reading, without places in its sources, for a hash.
-
-    Raises
-    ------
-    StudyError
-        Its errors.
-    """
-    yosys = chosen_yosys()
-    reads = reading(sources, yosys, top, parameters)
-    script = [f"hierarchy -check -top {top}", "proc", "write_rtlil read.il"]
-    found = run_description(yosys, reads, script, done="read.il")
-    return re.sub(r"^ *attribute \\src .*\n", "", found.output.files["read.il"], flags=re.M)
 
 
 _NAME = re.compile(r"[A-Za-z_]\w*")

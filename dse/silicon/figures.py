@@ -158,7 +158,6 @@ _NEAR = 0.01
 """Tolerance of area, energy and clock: no value before placement is more accurate."""
 
 _NO_ROW = "another target gives no more than 1 % less area or energy or a faster clock: no row"
-
 _IN_WORDS = {0.0: "", 1.0: "the fastest", 0.5: "half of it", 0.25: "a quarter of it"}
 
 

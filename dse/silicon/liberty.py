@@ -61,9 +61,7 @@ _STATEMENT = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-
 _COMMENTS = re.compile(r'("[^"]*")|/\*.*?\*/|//[^\n]*', re.DOTALL)
-
 _REST = re.compile(r"\s*\Z")
 
 
@@ -332,13 +330,9 @@ def _joined(parts: list[CellLibrary], notes: tuple[str, ...]) -> CellLibrary:
 
 
 _SENSES: dict[str, Sense] = {sense: sense for sense in get_args(Sense)}
-
 _UNUSED = ("min_pulse_width", "minimum_period", "three_state_disable")
-
 _READ = ("input", "inout")
-
 _CLOCK_GATES = ("latch_posedge", "latch_posedge_precontrol", "latch_posedge_postcontrol")
-
 _WIDE = ("ff_bank", "latch_bank", "bus")
 
 _PinGroup = tuple[str, LibertyGroup, LibertyGroup]
@@ -584,11 +578,8 @@ def _clock_gate(cell: LibertyGroup, pins: Sequence[_PinGroup]) -> ClockGate | No
 
 
 _ROWS = ("input_net_transition", "input_transition_time", "constrained_pin_transition")
-
 _COLUMNS = ("total_output_net_capacitance", "related_pin_transition")
-
 _FARAD = {"ff": 1e-15, "pf": 1e-12}
-
 _BLANKS = str.maketrans('",\\', "   ")
 
 

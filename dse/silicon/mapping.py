@@ -328,9 +328,7 @@ def _row(values: Iterable[float]) -> str:
 # Buffers behind flip-flops, which abc does not add because it sees only the logic between them
 
 Floats = NDArray[np.float64]
-
 _SLACK = 1.05
-
 _MOST_BUFFERS = 64
 
 

@@ -16,9 +16,7 @@ from dse.errors import Fault, StudyError, nearest, refuse, shortened, visible
 from dse.silicon.cells import Cell, CellLibrary, unateness
 
 Numbers = NDArray[np.intp]
-
 PinNets = Mapping[str, Numbers]
-
 _LATCH = "a latch, which has no clock", "assign the signal on every path through its process"
 
 CONSTANT_0, CONSTANT_1 = 0, 1

@@ -19,7 +19,6 @@ from dse.silicon.description import (
     NO_SOURCES,
     Reading,
     Sources,
-    elaborated,
     elaborating,
     reading,
     run_description,
@@ -63,14 +62,8 @@ class DesignTask:
 
     @cached_property
     def description_sha256(self) -> str:
-        """Return the hash of every file, and of the elaborated design if a macro names a file.
-
-        A parameter may name one, too.
-        """
-        text = self.design.verilog
-        if not self.sources.is_wholly_named:
-            text += elaborated(self.sources, self.design.top, self.design.parameters)
-        return sha256(text.encode())
+        """Return the hash of every file."""
+        return sha256(self.design.verilog.encode())
 
     @cached_property
     def vectors_sha256(self) -> str:
@@ -141,7 +134,6 @@ _MEMORY = re.compile(
     r"  memory (?:width (\d+) )?(?:size (\d+) )?(?:offset \S+ )?\\(\S+)$",
     re.M,
 )
-
 _WRITTEN = re.compile(r'^  cell \$memwr\S* \S+\n    parameter \\MEMID "\\\\(.*)"$', re.M)
 
 

@@ -20,7 +20,6 @@ _SENSES = {
     "negative_unate": ((FALL, RISE), (RISE, FALL)),
     "non_unate": ((RISE, RISE), (FALL, RISE), (RISE, FALL), (FALL, FALL)),
 }
-
 _KINDS = {
     "combinational": (RISE, FALL),
     "combinational_rise": (RISE,),
@@ -28,7 +27,6 @@ _KINDS = {
     "clear": (FALL,),
     "preset": (RISE,),
 }
-
 _ASYNCHRONOUS = ("clear", "preset")
 
 MOST_NAMED = 8

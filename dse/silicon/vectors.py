@@ -174,9 +174,7 @@ def recorded(check: Path, dut: str, clock: str) -> Waves:
 
 
 _ROUNDING = 1e-9
-
 Rows = NDArray[np.intp]
-
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F_]+|0[bB][01_]+|[0-9]+")
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import dse
 from dse.errors import StudyError
-from dse.silicon.description import Sources, elaborated
+from dse.silicon.description import Sources
 from dse.silicon.yosys import found_yosys
 from tests.silicon.test_mapping import map_files
 from tests.silicon.toy import TOY
@@ -68,7 +68,7 @@ def test_files_are_read_with_packages_included_files_and_tables(folder: Path) ->
 
 
 def test_included_files_and_tables_that_change_are_seen(folder: Path) -> None:
-    """The name of the table is a parameter, so that no text says which file it is."""
+    """The name of the table is a parameter, with a text that names the file."""
     assert characterised().kept == 0
     (folder / "rtl/rom.hex").write_text("01 01\n")
     assert characterised(2).kept == 0
@@ -76,16 +76,6 @@ def test_included_files_and_tables_that_change_are_seen(folder: Path) -> None:
     assert characterised(1).kept == 1
     (folder / "rtl/width.svh").write_text("`define WIDTH 4 // bits\n")
     assert characterised(1).kept == 0
-
-
-def test_what_is_elaborated_counts_whatever_names_the_file(folder: Path) -> None:
-    """Neither the text that joins the name, nor where the sources lie."""
-    joined = COUNTER.replace('TABLE = "rom.hex"', 'TABLE = {"r", "om.hex"}')
-    (folder / "rtl/counter.sv").write_text(joined.replace("readmemh(TABLE", 'readmemh("rom.hex"'))
-    first = elaborated(sources(), "counter", {})
-    (folder / "rtl").rename(folder / "src")
-    assert elaborated(sources("src"), "counter", {}) == first
-    assert elaborated(sources("src"), "counter", {"START": 2}) != first
 
 
 def mapped(text: str, **parameters: int) -> str:
