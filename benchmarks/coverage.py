@@ -1,41 +1,22 @@
 """How often 95 % intervals of fits hold the truth: ``python -m benchmarks.coverage [draws]``.
 
 Not part of ``make bench``, for it takes minutes.  Prints a line of Markdown per case: the share of
-intervals that hold the figure behind the noise, and how often the fit says that it is not told.
+intervals that hold the figure behind the noise.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
 from benchmarks.timing import table
 from dse.contract import Column
 from dse.fitting.core import fit_law
-from dse.objectives.roofline.fit import Measurements, fit_roofline
-from dse.objectives.roofline.model import EnergyRoofline
 from dse.study.cores.core_law import evaluate_law
 
 DRAWS = 50
-TITAN = EnergyRoofline(
-    time_per_op=1 / 4.02e12,
-    time_per_byte=1 / 239e9,
-    energy_per_op=30.4e-12,
-    energy_per_byte=267e-12,
-    constant_power=123.0,
-    power_cap=164.0,
-)
-BOARDS = {
-    "all limits show": (TITAN, 512.0),
-    "a cap of 130 W, operations need 122 W": (replace(TITAN, power_cap=130.0), 512.0),
-    "a cap of 118 W": (replace(TITAN, power_cap=118.0), 512.0),
-    "a cap of 60 W, memory needs 64 W": (replace(TITAN, power_cap=60.0), 512.0),
-    "no cap": (TITAN.uncapped(), 512.0),
-    "every run bound by the memory": (TITAN, 2.0),
-}
 LAWS = {
     "power, 1 to 16": ("power", np.array([1.0, 2, 4, 8, 16]), (5e3, 0.9)),
     "power, 1 to 1000": ("power", np.geomspace(1, 1000, 7), (5e3, 0.9)),
@@ -46,11 +27,10 @@ LAWS = {
 
 
 def main() -> None:
-    """Print how often the intervals of platforms and of laws hold the truth."""
+    """Print how often the intervals of laws hold the truth."""
     draws = int(sys.argv[1]) if len(sys.argv) > 1 else DRAWS
-    title = f"95 % intervals that hold the truth, {draws} draws with errors of 2 %"
-    table(title, ("platform", "held", "rate", "rate not identified"), list(_platforms(draws)))
-    table(title + " and of 10 %", ("law", "2 %", "10 %"), list(_laws(draws)))
+    title = f"95 % intervals that hold the truth, {draws} draws with errors of 2 and 10 %"
+    table(title, ("law", "2 %", "10 %"), list(_laws(draws)))
     table(
         f"Constants with errors of 5 % taken for a law, {4 * draws} draws",
         ("designs", "taken for a law"),
@@ -62,26 +42,6 @@ def _taken(count: int, draws: int) -> float:
     random, n = np.random.default_rng(1), np.exp2(np.arange(float(count)))
     found = [fit_law({"n": n}, 5e8 * random.lognormal(0.0, 0.05, count)) for _ in range(draws)]
     return float(np.mean([one is not None and one.law.form != "constant" for one in found]))
-
-
-def _platforms(draws: int) -> Iterator[tuple[str, ...]]:
-    for name, (board, top) in BOARDS.items():
-        found = [fit_roofline(_runs(board, top, seed)) for seed in range(draws)]
-        held = {
-            key: np.mean([low <= truth <= high for low, high in (f.intervals[key] for f in found)])
-            for key, truth in vars(board).items()
-        }
-        open_ = np.mean(["time_per_op" in one.unidentified for one in found])
-        shares = (np.mean(list(held.values())), held["time_per_op"], open_)
-        yield name, *(f"{share:.0%}" for share in shares)
-
-
-def _runs(board: EnergyRoofline, top: float, seed: int) -> Measurements:
-    traffic = np.full(30, 1e9)
-    work = traffic * np.geomspace(0.125, top, 30)
-    factors = np.random.default_rng(seed).lognormal(0.0, 0.02, (2, 30))
-    time, energy = board.time(work, traffic) * factors[0], board.energy(work, traffic) * factors[1]
-    return Measurements(operations=work, traffic_byte=traffic, time_s=time, energy_j=energy)
 
 
 def _laws(draws: int) -> Iterator[tuple[str, ...]]:

@@ -92,11 +92,9 @@ def __getattr__(name: str) -> Any:
 
         found = version("accel-dse")
     else:
-        from dse.removed import RULE, remedy
+        from dse.removed import no_attribute
 
-        instead = remedy("command", name)
-        more = f": {RULE}; {instead}" if instead else ""
-        raise AttributeError(f"module 'dse' has no attribute {name!r}{more}")
+        raise no_attribute("dse", name, name)
     globals()[name] = found
     return found
 

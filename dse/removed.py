@@ -36,3 +36,10 @@ def remedy(kind: Kind, name: str) -> str:
     'write nsga2 or nsga3'
     """
     return removed().get((kind, name), "")
+
+
+def no_attribute(module: str, name: str, command: str) -> AttributeError:
+    """Return the error of a name that a module lacks, with the remedy of its command."""
+    instead = remedy("command", command)
+    more = f": {RULE}; {instead}" * bool(instead)
+    return AttributeError(f"module {module!r} has no attribute {name!r}{more}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from dse.api.arguments import Count, Names, assigned, public, texts
 from dse.api.studies import ASSIGNED_FIELDS
@@ -12,13 +12,12 @@ from dse.files.document import Assignments, assignments
 from dse.fitting.core import CoreFit, core_record, fit_core
 from dse.fitting.interface.report import InterfaceFitReport, report_on
 from dse.fitting.interface.timings import TimingOptions, read_timings
-from dse.fitting.platform import PlatformFit, fit_platform, platform_record
+from dse.removed import no_attribute
 from dse.study import records
 
 Forms = Annotated[Assignments, assigned("{'area': 'affine'} or 'area=affine'", "QUANTITY=FORM")]
 Settings = Annotated[Assignments, assigned(ASSIGNED_FIELDS, "FIELD=VALUE")]
 PerByte = Literal["latency", "computing"]
-Precision = Literal["single", "double"]
 
 
 @public
@@ -57,36 +56,6 @@ def core(
     found = fit_core(Path(table), name, texts(over), pairs, given)
     if out is not None:
         records.write_record(path, *core_record(found))
-    return found
-
-
-@public
-def platform(
-    data: str | Path,
-    *,
-    out: str | Path | None = None,
-    precision: Precision = "single",
-) -> PlatformFit:
-    """Fit the energy roofline of a platform to measured runs.
-
-    Parameters
-    ----------
-    data : DATA.csv
-        Table (CSV) with a row per run: work, traffic, time, energy, with units.
-    precision
-        Precision of the operations.
-    out
-        As in `core`.
-
-    Raises
-    ------
-    dse.errors.StudyError
-        With everything that is wrong with the table.
-    """
-    path, name = records.path_and_name(Path(data), None if out is None else Path(out))
-    found = fit_platform(Path(data), name, precision)
-    if out is not None:
-        records.write_record(path, *platform_record(found))
     return found
 
 
@@ -140,3 +109,7 @@ def interface(
     from dse.fitting.interface.plots import save_interface  # matplotlib, only now
 
     return replace(found, files=tuple(save_interface(found, Path(out), per_byte)))
+
+
+def __getattr__(name: str) -> Any:
+    raise no_attribute("dse.fit", name, f"fit {name}")

@@ -28,19 +28,6 @@ def fit_core(call: Call, *, out: str | Path | None = None, json: bool = False) -
     _show_record(call(out=path), path, f"core: {path}", json=json)
 
 
-@command("dse.api.fit:platform", name="fit platform")
-def fit_platform(call: Call, *, out: str | Path | None = None, json: bool = False) -> None:
-    """Fit the energy roofline of a platform to measured runs.
-
-    Parameters
-    ----------
-    out
-        As in `fit_core`.
-    """
-    path = _record(call.given["data"], out)
-    _show_record(call(out=path), path, f"budget.platform: {path}", json=json)
-
-
 @command("dse.api.fit:interface", name="fit interface")
 def fit_interface(call: Call, *, out: str | Path | None = None, json: bool = False) -> None:
     """Find the size from which an accelerator pays, and its record.

@@ -1,4 +1,4 @@
-"""Records fitted to measurements: cores, platforms, interfaces.
+"""Records fitted to measurements: cores, hosts, interfaces.
 
 May import `dse.study`, `dse.reports` and lower floors.
 """

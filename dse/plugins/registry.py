@@ -49,7 +49,6 @@ GROUPS: Mapping[str, str] = {
     "dse.contract.Interface": "dse.interfaces",
     "dse.contract.Kernel": "dse.kernels",
     "dse.contract.Platform": "dse.platforms",
-    "dse.contract.fits.Fit": "dse.fits",
     "dse.contract.methods.Method": "dse.methods",
     "dse.contract.functions.Function": "dse.functions",
 }

@@ -44,7 +44,6 @@ WRONG_KINDS: tuple[tuple[Any, tuple[Any, ...], dict[str, Any], str], ...] = (
     (dse.flips, (SMALL,), {"only": 5}, "only=5: give a text or a list of texts"),
     (dse.reproduce, (["logca"],), {}, "papers=['logca']: give a text"),
     (dse.fit.interface, ("a",), {"per_byte": "x"}, "per_byte='x': give 'latency' or 'computing'"),
-    (dse.fit.platform, ("a",), {"precision": "x"}, "precision='x': give 'single' or 'double'"),
 )
 
 WRONG_VALUES: tuple[tuple[Any, tuple[Any, ...], dict[str, Any], str], ...] = (
@@ -89,7 +88,7 @@ WRONG_VALUES: tuple[tuple[Any, tuple[Any, ...], dict[str, Any], str], ...] = (
         "table: 'none.csv'; there is no file 'none.csv'; check the path",
     ),
     (
-        dse.fit.platform,
+        dse.fit.interface,
         ("none.csv",),
         {},
         "none.csv cannot be read: No such file or directory; check its name and permissions",

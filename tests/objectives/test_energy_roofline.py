@@ -13,13 +13,11 @@ from hypothesis import strategies as st
 
 from dse.contract import Platform
 from dse.objectives.catalogue import platform_called
-from dse.objectives.roofline.fit import Measurements, closest_roofline, fit_roofline
 from dse.objectives.roofline.model import REGIMES, EnergyRoofline
 from dse.plugins import registry
 
 PLATFORMS = registry.records(Platform)
 TABLE = {name: EnergyRoofline.of(platform) for name, platform in PLATFORMS.items()}
-TITAN, ARNDALE, PHI = TABLE["gtx_titan"], TABLE["arndale_gpu"], TABLE["xeon_phi"]
 PARAMETERS = (
     "time_per_op",
     "time_per_byte",
@@ -171,66 +169,3 @@ def test_what_ifs(model: EnergyRoofline, factor: float, intensity: float):
 def test_refusals(call: Callable[[], object], message: str):
     with pytest.raises(ValueError, match=re.escape(message)):
         call()
-
-
-# --- fit ---
-
-
-def runs(model: EnergyRoofline, noise: float = 0.0, seed: int = 1) -> Measurements:
-    """A microbenchmark of 49 intensities from 1/8 to 512, as in section IV."""
-    random = np.random.default_rng(seed)
-    traffic = np.full(49, 1e9)
-    operations = traffic * 2.0 ** np.linspace(-3, 9, 49)
-    time_noise, power_noise = np.exp(noise * random.standard_normal((2, 49)))
-    time, energy = model.time(operations, traffic), model.energy(operations, traffic)
-    return Measurements(
-        operations=operations,
-        traffic_byte=traffic,
-        time_s=time * time_noise,
-        energy_j=energy * time_noise * power_noise,
-    )
-
-
-def test_fit_bears_noise_and_the_capped_model_wins():
-    noisy = runs(ARNDALE, noise=0.02)
-    fitted = fit_roofline(noisy)
-    assert fitted.model.peak_power == pytest.approx(ARNDALE.peak_power, rel=0.02)
-    assert np.std(fitted.errors(noisy)["energy"]) < 0.04
-    uncapped = replace(fitted, model=closest_roofline(noisy, {"power_cap": np.inf}).model)
-    errors = [np.mean(np.abs(found.errors(noisy)["time"])) for found in (fitted, uncapped)]
-    assert errors[0] < 0.5 * errors[1]
-    assert fitted.cap_p < 1e-6
-
-
-@pytest.mark.parametrize(
-    ("name", "seed"), [("pandaboard", 1), ("apu_gpu", 2), ("apu_cpu", 4), ("arndale_cpu", 1)]
-)
-def test_the_closest_model_is_no_farther_than_the_truth_behind_noisy_runs(name: str, seed: int):
-    noisy = runs(TABLE[name], noise=0.1, seed=seed)
-
-    def distance(model: EnergyRoofline) -> float:
-        task = (noisy.operations, noisy.traffic_byte)
-        time, energy = model.time(*task) / noisy.time_s, model.energy(*task) / noisy.energy_j
-        return float(np.sum(np.log(time) ** 2 + np.log(energy) ** 2))
-
-    assert distance(closest_roofline(noisy, {}).model) <= distance(TABLE[name])
-
-
-def test_fit_says_which_regime_no_run_reaches():
-    # The cap keeps the HD 4000 below its full rate at every intensity, so no run shows that rate.
-    found = fit_roofline(runs(TABLE["nuc_gpu"], noise=0.02))
-    assert found.runs_per_regime["compute"] <= 1
-    assert found.unidentified == {"time_per_op": ("power_cap",)}
-    assert found.model.op_power == pytest.approx(found.model.power_cap)
-
-
-def test_measurements_refuse_what_cannot_be_fitted():
-    ones = np.ones(7)
-    with pytest.raises(ValueError, match="time_s must be one column, finite and above zero"):
-        Measurements(operations=ones, traffic_byte=ones, time_s=ones - 1, energy_j=ones)
-    with pytest.raises(ValueError, match="3 runs cannot fix six parameters; give 7 or more"):
-        Measurements(
-            **dict.fromkeys(("operations", "traffic_byte", "time_s", "energy_j"), ones[:3])
-        )
-    with pytest.raises(ValueError, match="equally long"):
-        Measurements(operations=ones[:6], traffic_byte=ones, time_s=ones, energy_j=ones)

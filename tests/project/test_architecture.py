@@ -260,7 +260,7 @@ DRAWN = (
     "dse.parametric.repairs",
 )
 SEARCHED = (*DRAWN, "pyarrow", "moocore", "dse.search.archive")
-RECORDS = ("dse.contract.papers", "dse.contract.fits", "dse.study.record_file")
+RECORDS = ("dse.contract.papers", "dse.study.record_file")
 CHECKED = (*SEARCHED, *RECORDS, "rich", "dse.runs", "dse.study.tables")
 LEFT_OUT = {
     "--help": (*CHECKED, "numpy", "pydantic", "ruamel"),

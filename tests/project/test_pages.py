@@ -22,7 +22,6 @@ from dse.plugins import registry
 from dse.silicon.yosys import found_yosys
 from dse.study.workload_interface_budget import SECTIONS
 from tests.conftest import ROOT, run_dse
-from tests.fitting.test_fit_platform import runs
 from tests.fitting.test_outputs import MR, TABLE
 from tests.page.browser import PROGRAM, browser
 from tests.project import test_readme
@@ -83,7 +82,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path / "synth.py").chmod(0o755)
     (path / "sw.txt").write_text(TABLE, encoding="utf-8")
     (path / "hw.txt").write_text(MR, encoding="utf-8")
-    runs(path / "runs.csv", noise=0.02)
     _hardware(path)
     return path
 
