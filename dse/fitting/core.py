@@ -16,9 +16,9 @@ import numpy as np
 
 from dse.algebra import units
 from dse.contract import Column, CoreMetrics
-from dse.errors import Fault, StudyError, UnitError, nearest, refuse
-from dse.files import document, headers
-from dse.files.csv import CsvTable, is_number
+from dse.errors import Fault, StudyError, nearest, refuse
+from dse.files import document
+from dse.files.csv import CsvTable
 from dse.files.inputs import Input
 from dse.fitting.interface.curves import (
     CONFIDENCE,
@@ -56,18 +56,8 @@ _COMMAND = "the command"
 class Fitted:
     """A law and its support, in SI.
 
-    Attributes
-    ----------
-    law
-        The law.
-    errors
-        Of each point, relative.
-    leave_one_out
-        Root mean square error of each point, predicted by the law fitted to the others.
-    residuals
-        Law minus data, one per point.
-    intervals
-        Confidence interval of each coefficient.
+    `errors` are relative, and those of `leave_one_out` of the law through the other points, as root
+    mean square.  `residuals` are law minus data.  The confidence interval is of each coefficient.
     """
 
     law: Law
@@ -93,25 +83,12 @@ class Fitted:
 def fit_law(
     parameters: Mapping[str, Column], values: Column, form: str | None = None
 ) -> Fitted | None:
-    """Return the law of least leave-one-out error over any of one or two parameters.
+    """Return the law of least leave-one-out error over any of one or two parameters, None without.
 
     Of laws that predict alike, the one with the fewest coefficients is taken, and a constant
     unless no slope of the best one may be 0.  A law needs one point more than it has coefficients,
-    and must stay positive (not negative, if a value is zero) on the whole range.
-
-    Parameters
-    ----------
-    parameters
-        Columns of shape (n,), above zero.
-    values
-        The quantity, shape (n,).
-    form
-        One of `FORMS`; all of them are tried when it is None.
-
-    Returns
-    -------
-    Fitted | None
-        None when the points support no law.
+    and must stay positive (not negative, if a value is zero) on the whole range.  Parameters are
+    above zero, and all `FORMS` are tried if none is given.
     """
     if np.ptp(values) <= _ALIKE * np.abs(values).max():
         form = "constant"
@@ -238,22 +215,10 @@ def _rms(values: Column) -> float:
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class CoreFit(Printable):
-    """The laws of a core; as text what `dse fit core` prints of them.
+    """The laws of a core by quantity, in SI; as text what `dse fit core` prints of them.
 
-    Attributes
-    ----------
-    name
-        Of the core.
-    table
-        The file that was read.
-    designs
-        Names of its designs.
-    parameters
-        Their values by parameter, shape (n,).
-    laws
-        By quantity, in SI; a quantity that is not there follows from the others.
-    assumed
-        Statements that the table lacks and that were taken for granted.
+    A quantity without a law follows from the others.  `assumed` has statements that the table lacks
+    and that were taken for granted.
     """
 
     name: str
@@ -369,7 +334,7 @@ def _support(quantity: str, fitted: Fitted) -> dict[str, Any]:
 def fit_core(
     path: Path,
     name: str,
-    over: Sequence[str] = (),
+    over: Sequence[str],
     settings: Sequence[tuple[str, str]] = (),
     forms: Mapping[str, str] | None = None,
 ) -> CoreFit:
@@ -435,11 +400,11 @@ def _parameterised_designs(
 def _parameters(
     table: CsvTable, columns: Mapping[str, int], rows: Any, over: Sequence[str], reader: Reader
 ) -> dict[str, Column]:
-    chosen = list(over) or _candidates(table, columns, reader)
-    if len(chosen) > 2:
-        reader.fault((), "a law has one or two parameters", "name one or two", ", ".join(chosen))
+    if len(over) not in (1, 2):
+        rule = "a law has one or two parameters"
+        reader.fault((), rule, "name one or two columns with --over", ", ".join(over))
     parameters: dict[str, Column] = {}
-    for name in chosen:
+    for name in over:
         if name not in columns:
             remedy = nearest(name, columns)
             reader.fault((), f"{table.file} has no column {name!r}", remedy, f"--over {name}")
@@ -457,30 +422,6 @@ def _parameters(
             reader.faults.append(table.fault(int(row), columns[name], rule, remedy))
         parameters[name] = values[rows]
     return parameters
-
-
-def _candidates(table: CsvTable, columns: Mapping[str, int], reader: Reader) -> list[str]:
-    """Return the only column that may be a parameter: plain numbers that are no metric."""
-    names = [
-        name
-        for name, column in columns.items()
-        if name not in core_tables.KNOWN
-        and _is_plain(name)
-        and all(map(is_number, table.columns[column]))
-    ]
-    if len(names) != 1:
-        shown = f"they may be {', '.join(names)}" if names else "no column holds plain numbers"
-        rule = f"which columns are the parameters is open: {shown}"
-        reader.fault((), rule, f"add --over {names[0] if names else 'NAME'}", "")
-    return names[:1]
-
-
-def _is_plain(header: str) -> bool:
-    """Return whether a header has no unit."""
-    try:
-        return headers.read_header(header).name == header and not units.suffix(header)
-    except UnitError:
-        return False
 
 
 def _fits(

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,8 +40,7 @@ TEXTS = ("argparse", "inspect", "typing", "tarfile", "subprocess")
 _LEVEL = 6
 
 
-@dataclass(frozen=True)
-class HostKernel:
+class HostKernel(NamedTuple):
     """A kernel that can be measured: the function, and openssl's name for it; empty for zlib."""
 
     name: str
@@ -59,7 +58,7 @@ MEASURED = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class MeasuredHost:
     """Times of one kernel by size, and the machine."""
 
@@ -104,7 +103,7 @@ def measure_host(
             "cannot measure here: the program openssl is not on the PATH; install OpenSSL 3, or "
             f"measure what needs none with --kernels {only}"
         )
-    version = run_openssl([openssl, "version"]).strip() if openssl else ""
+    version = run_openssl(openssl, "version").strip() if openssl else ""
     found: list[MeasuredHost] = []
     for kernel in kernels:
         times = []
@@ -112,54 +111,30 @@ def measure_host(
             times.append(_timed(openssl, kernel, size))
             if progress is not None:
                 progress(len(found) * len(sizes) + len(times), len(kernels) * len(sizes))
-        one = MeasuredHost(
-            kernel=kernel,
-            size_byte=np.array(sizes, dtype=np.float64),
-            time_s=np.array(times),
-            machine=processor_name() or "an unnamed processor",
-            version=version if kernel.algorithm else f"zlib {zlib.ZLIB_RUNTIME_VERSION}",
-        )
-        found.append(one)
+        by = version if kernel.algorithm else f"zlib {zlib.ZLIB_RUNTIME_VERSION}"
+        machine = processor_name() or "an unnamed processor"
+        found.append(MeasuredHost(kernel, np.array(sizes, float), np.array(times), machine, by))
     return found
 
 
 def processor_name() -> str:
     """Return the name of the processor, nothing if the system does not report one."""
-    try:
-        text = CPUINFO.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return platform.processor()
+    text = CPUINFO.read_text("utf-8", errors="replace") if CPUINFO.exists() else ""
     found = re.search(r"^model name\s*: (.*\S)", text, re.MULTILINE)
-    return found[1] if found else ""
+    return found[1] if found else platform.processor()
 
 
-def run_openssl(command: Sequence[str], limit_s: float = 60.0) -> str:
-    """Return the output of a program.
-
-    Raises
-    ------
-    DseError
-        It fails, or takes longer than the limit.
-    """
-    shown = " ".join(command)
+def run_openssl(*words: str, limit_s: float = 60.0) -> str:
+    """Return the output of openssl; a failure or a longer time is a `DseError`."""
+    environment = {**os.environ, "LC_ALL": "C"}
     try:
         done = subprocess.run(  # noqa: S603  a list, no shell; the program is openssl of the PATH
-            command,
-            env={**os.environ, "LC_ALL": "C"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=limit_s,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise DseError(f"{shown} did not end within {limit_s:.0f} s; look at it by hand") from None
-    except OSError as error:
-        raise DseError(f"{shown} cannot be run: {error.strerror}") from error
-    if done.returncode != 0:
-        lines = done.stderr.strip().splitlines() or ["it says nothing"]
-        raise DseError(f"{shown} ended with status {done.returncode}: {lines[0]}")
+            words, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+            encoding="utf-8", errors="replace", timeout=limit_s, check=True,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError) as error:
+        lines = (getattr(error, "stderr", "") or "").strip().splitlines()
+        raise DseError(f"{' '.join(words)}: {lines[0] if lines else error}") from error
     return done.stdout
 
 
@@ -169,9 +144,8 @@ def _timed(openssl: str | None, kernel: HostKernel, size: int) -> float:
         found = (find_spec(name) for name in TEXTS)
         text = b"".join(Path(str(one.origin)).read_bytes() for one in found if one and one.origin)
         return _by_zlib((text * (size // len(text) + 1))[:size])
-    command = [str(openssl), "speed", "-mr", "-seconds", str(SECONDS), "-bytes", str(size)]
-    output = run_openssl([*command, "-evp", kernel.algorithm])
-    read = parse_output(output, Path(kernel.algorithm))
+    options = ("-mr", "-seconds", str(SECONDS), "-bytes", str(size), "-evp", kernel.algorithm)
+    read = parse_output(run_openssl(str(openssl), "speed", *options), Path(kernel.algorithm))
     refuse(read.faults)
     (key,) = read.times
     return read.time_s(key, size)
@@ -187,10 +161,7 @@ def _by_zlib(part: bytes) -> float:
 
 
 def host_record(found: MeasuredHost) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the section `kernel` of a record, and its provenance.
-
-    Offset and index are as sure as the root mean square of the relative errors.
-    """
+    """Return the section `kernel` of a record, as sure as errors are small, and its provenance."""
     curve = fit_curve(found.size_byte, found.time_s, [0.0, 1.0])
     spread = percent(float(np.sqrt(np.mean(curve.errors**2))))
     values = dict(zip(("offset", "index"), curve.coefficients.tolist(), strict=True))

@@ -229,7 +229,7 @@ def test_everything_wrong_with_a_table_is_told_at_once(tmp_path: Path) -> None:
 
 def test_a_parameter_is_positive_and_there(tmp_path: Path) -> None:
     rows = "a,1,10,1,500,16,64\nb,0,20,2,500,16,64\nc,3,30,2,500,16,64\n"
-    assert message(HEADER + rows, tmp_path) == [
+    assert message(HEADER + rows, tmp_path, over=["n"]) == [
         "t.csv:3:3: n: '0'; a parameter is more than 0; leave the row out, or count from 1"
     ]
     (text,) = message(HEADER + rows, tmp_path, over=["m"])
@@ -255,12 +255,11 @@ def test_a_figure_that_is_missing_is_given_on_the_command_line(tmp_path: Path) -
     assert text.endswith('give all designs one with `--set "values.payload=64 bit"`')
 
 
-def test_which_parameters_are_meant_has_to_be_said(tmp_path: Path) -> None:
-    with pytest.raises(StudyError) as caught:
-        fit_core(TABLES / "jacobi.csv", "j", settings=[("values.payload", "32 bit")])
-    assert str(caught.value) == (
-        "which columns are the parameters is open: they may be side, parallelism; add --over side"
-    )
+def test_the_parameters_have_to_be_named(tmp_path: Path) -> None:
+    rows = "a,1,10,1,500,16,64\nb,2,20,2,500,16,64\nc,3,30,2,500,16,64\n"
+    assert message(HEADER + rows, tmp_path, over=[]) == [
+        "a law has one or two parameters; name one or two columns with --over"
+    ]
 
 
 def test_designs_are_chosen_by_name_as_by_value() -> None:
@@ -279,16 +278,18 @@ def test_designs_are_chosen_by_name_as_by_value() -> None:
 
 def test_too_few_designs(tmp_path: Path) -> None:
     rows = "a,1,10,1,500,16,64\nb,2,20,2,500,16,64\n"
-    assert message(HEADER + rows, tmp_path) == [
+    assert message(HEADER + rows, tmp_path, over=["n"]) == [
         "table: 2 designs; a law has two coefficients or more, and needs a design more than that; "
         "use 3 designs or more"
     ]
     rows = "a,1,10,1,500,16,64\nb,1,20,2,500,16,64\nc,1,30,3,500,16,64\n"
-    assert message(HEADER + rows, tmp_path, forms={"area": "square"}) == [
+    assert message(HEADER + rows, tmp_path, over=["n"], forms={"area": "square"}) == [
         "3 designs at these parameters support no square law of area; use more designs, at other "
         "values of the parameters"
     ]
-    assert message(HEADER + rows, tmp_path, forms={"aria": "square", "area": "cubic"}) == [
+    assert message(
+        HEADER + rows, tmp_path, over=["n"], forms={"aria": "square", "area": "cubic"}
+    ) == [
         "--form aria; this quantity is not fitted; did you mean 'area' or 'rate'?",
         "'cubic'; this form is not known; known: affine, constant, exponential, power, square",
     ]
@@ -318,17 +319,17 @@ def test_cycles_that_are_exact_are_not_blurred_by_a_clock_that_is_not(tmp_path: 
     rows = "a,1,9,1,500,16,64\nb,2,20,2,490,8,64\nc,4,30,3,470,4,64\nd,8,60,7,471,2,64\n"
     path = tmp_path / "t.csv"
     path.write_text(HEADER + rows)
-    laws = fit_core(path, "t").laws
+    laws = fit_core(path, "t", ["n"]).laws
     assert laws["cycles_per_task"].law.coefficients == pytest.approx((16, -1), rel=1e-9)
     assert set(laws) == {"area", "clock", "dynamic_power", "payload", "cycles_per_task"}
-    assert "rate" in fit_core(path, "t", forms={"rate": "power"}).laws
+    assert "rate" in fit_core(path, "t", ["n"], forms={"rate": "power"}).laws
 
 
 def test_latency_and_tasks_in_flight_follow_from_each_other(tmp_path: Path) -> None:
     header = HEADER.replace("\n", ",latency_cycles\n")
     path = tmp_path / "t.csv"
     path.write_text(header + "a,1,9,1,500,16,64,20\nb,2,20,2,490,8,64,20\nc,4,30,3,470,4,64,20\n")
-    sections, _ = core_record(fit_core(path, "t"))
+    sections, _ = core_record(fit_core(path, "t", ["n"]))
     assert sections["core"]["laws"]["latency"] == "20 cycles"
     records.write_record(tmp_path / "t.yaml", sections, {})
     model = records.read_record(tmp_path / "t.yaml").records["core"].models["law"]

@@ -126,7 +126,12 @@ def commands(source: str, asked: tuple[str, ...]) -> list[str]:
         ["run shipped.yaml --out out2", "map shipped.yaml workload.rate=50..200Mbps"],
         [*commands("function.yaml", ASKED), *commands("command.yaml", ASKED)],
         [*commands("out-measured", OF_RUNS), "report out-measured --pictures"],
-        ["fit core cores.csv --out out3", "list des", "list cores.csv", "list mine.yaml"],
+        [
+            "fit core cores.csv --over cycles_per_block --out out3",
+            "list des",
+            "list cores.csv",
+            "list mine.yaml",
+        ],
         [
             "serve models.yaml constraints.0=2mm2",
             "serve models.yaml evaluate={command:[touch,ran]}",

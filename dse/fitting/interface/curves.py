@@ -47,10 +47,7 @@ class Estimate(NamedTuple):
 def least_squares_of_logarithms(
     model: Callable[[Array], tuple[Array, Array]], values: Array, start: Array
 ) -> Array:
-    """Return the parameters of the least squares of ``log(model / values)``.
-
-    The model returns values, (n,), and their derivatives, (n, parameters).
-    """
+    """Return the parameters of the least squares of ``log(model / values)``, given derivatives."""
     from scipy.optimize import least_squares
 
     def residuals(found: Array) -> Array:
@@ -86,18 +83,12 @@ def quantile(freedom: float | Array, confidence: float = CONFIDENCE) -> Array:
     return np.asarray(stdtrit(known, (1 + confidence) / 2))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Curve:
     """A fitted sum of powers, ``sum_k coefficients[k] * g**exponents[k]``, none negative.
 
-    Attributes
-    ----------
-    size, time
-        Measured, in B and s, (sizes,).
-    coefficients, exponents
-        Of each term, (terms,).
-    sought
-        Whether the last exponent was sought: it is one more parameter, the last one.
+    Sizes are in B, times in s, of (sizes,).  A sought exponent is the last one, and one more
+    parameter.
     """
 
     size: Array
@@ -112,13 +103,17 @@ class Curve:
 
     def bend(self, size: Array) -> Array:
         """Return the derivative of the time by the last exponent, (any,)."""
-        power = np.power(size, self.exponents[-1]) * np.log(size)
-        return np.asarray(self.coefficients[-1] * power)
+        return np.asarray(self.coefficients[-1] * size ** self.exponents[-1] * np.log(size))
 
     def slopes(self, size: Array) -> Array:
         """Return the derivatives of the time by the parameters, (any, parameters)."""
         terms = np.power.outer(size, self.exponents)
         return np.column_stack([terms, self.bend(size)]) if self.sought else terms
+
+    @property
+    def relative(self) -> Array:
+        """Slopes at the sizes, as shares of the time."""
+        return self.slopes(self.size) / self.at(self.size)[:, None]
 
     @property
     def freedom(self) -> int:
@@ -154,8 +149,7 @@ class Curve:
         """
         if self.freedom < 2 or self.worst < CLOSE:
             return 0.0
-        slopes = self.slopes(self.size) / self.at(self.size)[:, None]
-        left = np.eye(len(self.size)) - slopes @ self.inverse
+        left = np.eye(len(self.size)) - self.relative @ self.inverse
         errors = left @ np.log1p(self.errors)
         steps = left @ (self.size[:, None] >= self.size[2:-1])
         share = errors @ steps / np.linalg.norm(steps, axis=0)
@@ -166,9 +160,8 @@ class Curve:
     @cached_property
     def inverse(self) -> Array:
         """The matrix from relative errors to changes of the parameters, (parameters, sizes)."""
-        slopes = self.slopes(self.size) / self.at(self.size)[:, None]
-        length = np.linalg.norm(slopes, axis=0)
-        return np.asarray(np.linalg.pinv(slopes / length, rcond=_RANK) / length[:, None])
+        length = np.linalg.norm(self.relative, axis=0)
+        return np.asarray(np.linalg.pinv(self.relative / length, rcond=_RANK) / length[:, None])
 
     def variances(self, by: Array) -> Array:
         """Return the variance of sums of the parameters, (sums,); `by` is (sums, parameters)."""
@@ -208,9 +201,7 @@ def _signed(
         coefficients, powers = np.zeros(len(used)), exponents.copy()
         coefficients[used] = found[: used.sum()]
         powers[-1] = found[-1] if sought else powers[-1]
-        return Curve(
-            size=size, time=time, coefficients=coefficients, exponents=powers, sought=sought
-        )
+        return Curve(size, time, coefficients, powers, sought)
 
     def model(found: Array) -> tuple[Array, Array]:
         one = curve(found)
@@ -252,13 +243,7 @@ class CurveModel:
 
     @property
     def known_host(self) -> Curve:
-        """The host.
-
-        Raises
-        ------
-        DseError
-            There is none.
-        """
+        """The host, without which there is no threshold."""
         if self.host is None:
             raise DseError("a threshold needs the host's times")
         return self.host
@@ -268,10 +253,9 @@ class CurveModel:
         return self.known_host.at(np.exp(x)) - self.offload.at(np.exp(x))
 
     def inside(self, x: Array) -> Array:
-        """Return a value that is not negative if ``exp(x)`` belongs to the interval.
+        """Return a value that is not negative if ``exp(x)`` is in Fieller's interval.
 
-        Both times can be equal there, as far as the noise shows: their difference is within t
-        standard errors of zero (Fieller's interval, which also knows open ends).
+        The difference of both times is there within t standard errors of zero.
         """
         by_host = self.known_host.slopes(np.exp(x))
         if not self.linear:  # the exponent is the offload's too
@@ -280,21 +264,16 @@ class CurveModel:
         return np.asarray(margins - np.abs(self.gap(x)))
 
     def _margins(self, by_host: Array, by_offload: Array) -> Array:
-        """Return t standard errors of sums of the parameters of both curves, (sums,).
-
-        The degrees of freedom are Welch and Satterthwaite's.
-        """
-        host, offload = self.host, self.offload
-        one, other = np.zeros(len(by_offload)), offload.variances(by_offload)
-        if host is not None:
-            if host.sought:  # the offload's terms move with the host's exponent
-                shift = offload.inverse @ (offload.bend(offload.size) / offload.at(offload.size))
-                by_host = by_host - np.outer(by_offload @ shift, np.eye(by_host.shape[1])[-1])
-            one = host.variances(by_host)
-        freedoms = np.float64(host.freedom if host else 1), np.float64(offload.freedom)
+        """Return t standard errors of sums of the parameters, with Welch's degrees of freedom."""
+        offload, host = self.offload, self.host or self.offload
+        if host.sought:  # the offload's terms move with the host's exponent
+            shift = offload.inverse @ (offload.bend(offload.size) / offload.at(offload.size))
+            by_host = by_host - np.outer(by_offload @ shift, np.eye(by_host.shape[1])[-1])
+        one, other = host.variances(by_host), offload.variances(by_offload)
         total = one + other
         with np.errstate(divide="ignore", invalid="ignore"):
-            known = total**2 / (one**2 / freedoms[0] + other**2 / freedoms[1])
+            shares = one**2 / np.float64(host.freedom) + other**2 / np.float64(offload.freedom)
+            known = total**2 / shares
         return np.asarray(np.sqrt(np.maximum(total, 0)) * quantile(np.where(total > 0, known, 1)))
 
     def estimates(self) -> dict[str, Estimate]:
@@ -302,12 +281,11 @@ class CurveModel:
         names = {"host": ("host_offset_s", "index_s_per_byte"), "offload": ("fixed_s", PER_BYTE)}
         found = {}
         for kind, curve in self.curves.items():
-            by = {name: np.zeros((2, len(one.inverse))) for name, one in self.curves.items()}
-            by[kind][:, :2] = np.eye(2)
-            margins = self._margins(by.get("host", np.zeros((2, 0))), by["offload"])
-            for name, value, margin in zip(
-                names[kind], curve.coefficients[:2], margins, strict=True
-            ):
+            by = {"host": self.host or self.offload, "offload": self.offload}
+            sums = {name: np.zeros((2, len(one.inverse))) for name, one in by.items()}
+            sums[kind][:, :2] = np.eye(2)
+            margins = self._margins(sums["host"], sums["offload"])
+            for name, value, margin in zip(names[kind], curve.coefficients, margins, strict=False):
                 found[name] = _estimate(value, value, margin)
         if self.host is not None:
             power, margin = 1.0, math.nan

@@ -23,14 +23,9 @@ Key = tuple[str, str]
 class ProgramOutput:
     """Times of calls, in s, by algorithm and size; several of one size are repetitions.
 
-    Attributes
-    ----------
-    in_flight
-        Calls under way at a time, 1 if each waits for the one before, None if unknown.
-    elapsed
-        Whether the output shows that its seconds are those of a clock on the wall.
-    loads
-        Share of a host core that is busy meanwhile, by size.
+    `in_flight` is the number of calls under way, 1 if each waits for the one before, None if
+    unknown.  `elapsed` says whether the seconds are those of a clock on the wall.  `loads` are
+    shares of a host core that are busy meanwhile, by size.
     """
 
     path: Path
@@ -121,12 +116,10 @@ def _openssl(found: ProgramOutput, _: float) -> None:
     found.elapsed = bool(runs) or _ELAPSED in text
     found.facts = {name: match[1] for name, of in _FACTS for match in of.finditer(text)}
     if several := _SIDE_BY_SIDE.search(text):
-        remedy = "measure without -multi and -async_jobs"
-        found.side_by_side(several.start(), several[0], remedy)
-    if brief := next((run for run in runs if float(run[5]) < _LEAST_COUNTED * int(run[2])), None):
+        found.side_by_side(several.start(), several[0], "measure without -multi and -async_jobs")
+    for run in [run for run in runs if float(run[5]) < _LEAST_COUNTED * int(run[2])][:1]:
         rule = "these seconds are of the CPU, and a call that waits for an accelerator takes none"
-        start = text.rfind("\n", 0, brief.start(4)) + 1
-        written = f"{float(brief[5]):.2f} of {brief[2]} s"
+        start, written = text.rfind("\n", 0, run.start(4)) + 1, f"{float(run[5]):.2f} of {run[2]} s"
         found.fault(start, written, rule, "measure with -elapsed")
     _tables(found)
     for run in [] if found.times or found.faults else runs:
@@ -150,9 +143,8 @@ def _tables(found: ProgramOutput) -> None:
         elif not line.strip() or line.startswith((" ", "Doing ", "version:", _ELAPSED)):
             table = False
         elif table:
-            words = line.split()
-            name = " ".join(words[: -len(sizes)])
-            _rates(found, (at, line), sizes, name, words[-len(sizes) :])
+            words, count = line.split(), len(sizes)
+            _rates(found, (at, line), sizes, " ".join(words[:-count]), words[-count:])
         at += len(line) + 1
 
 
@@ -194,7 +186,7 @@ def _tcrypt(found: ProgramOutput, clock_hz: float) -> None:
     headings = [*_HEADING.finditer(found.text)]
     for match in _RESULT.finditer(found.text):
         above = [one for one in headings if one.start() < match.start()]
-        bits, size, update, number = match.groups()[:4]
+        bits, size, update, number, span, unit, cycles = match.groups()
         if not above or not int(number):
             rule = "it needs a line 'testing speed of ...' above, and a call that ended"
             found.fault(match.start(), match[0], rule, "keep the whole log, of longer runs")
@@ -202,17 +194,11 @@ def _tcrypt(found: ProgramOutput, clock_hz: float) -> None:
         if update in (None, size):
             plain, name = (algorithm_name(above[-1][2], int(one or 0)) for one in (0, bits))
             key = name + f"-{bits}" * bool(bits and name == plain), above[-1][4] or ""
-            found.add(key, int(size), _tcrypt_time(match, clock_hz))
+            time = float(number) if cycles else float(span or 1) / float(number)
+            found.add(key, int(size), time / (clock_hz if cycles or unit == "cycles" else 1))
     for heading in headings:
         found.in_flight = None if heading[1] == "multibuffer " else found.in_flight
         found.facts["driver"] = heading[3] or "not named"
-
-
-def _tcrypt_time(match: re.Match[str], clock_hz: float) -> float:
-    """Return the time of a call from its cycles, from calls in a span, or from calls in 1 s."""
-    number, span, unit, cycles = match.groups()[3:]
-    time = float(number) if cycles else float(span or 1) / float(number)
-    return time / (clock_hz if cycles or unit == "cycles" else 1)
 
 
 _DPDK_SAYS = re.compile(
@@ -265,11 +251,6 @@ def _dpdk(found: ProgramOutput, _: float) -> None:
             for name in several.keys() & row.keys():
                 several[name].add(row[name])
         at += len(line) + 1
-    _one_of_each(found, several)
-
-
-def _one_of_each(found: ProgramOutput, several: dict[str, set[float]]) -> None:
-    """Keep the core and the burst of the rows as facts, or that there are several."""
     for name, values in several.items():
         shown = " and ".join(f"{one:g}" for one in sorted(values)[:2])
         found.facts |= {name: shown} if values else {}

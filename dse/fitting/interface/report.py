@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -61,7 +62,7 @@ class Verdict:
     @cached_property
     def of_data(self) -> Ranges:
         """Where the measured offload is not worse, between sizes by straight logarithms."""
-        x, gain = (np.log(one) for one in (self.model.offload.size, self._ratio()))
+        x, gain = np.log(self.model.offload.size), np.log(self._ratio())
         wins = gain >= 0
         edges: list[float] = [0.0] if wins[0] else []
         for after in np.flatnonzero(wins[1:] != wins[:-1]) + 1:
@@ -98,11 +99,9 @@ class Verdict:
             return "measured only: no model fits"
         smallest, largest = self.model.offload.size[[0, -1]]
         inside = tuple(one for one in self.pays if one[0] <= largest and one[1] >= smallest)
-        if not inside:
-            return "never"
-        if inside[0][0] <= smallest and inside[0][1] >= largest:
+        if inside and inside[0][0] <= smallest and inside[0][1] >= largest:
             return "always"
-        return _where(inside, self._with_interval)
+        return _where(inside, self._with_interval) if inside else "never"
 
     def text(self) -> str:
         """Return the verdict with its reason."""
@@ -181,30 +180,13 @@ def _where(found: Ranges, show: Callable[[float], str]) -> str:
 
 def size_text(size: float) -> str:
     """Return a size to three digits: ``197 B``, ``8.4 KiB``."""
-    power, unit = next(
-        (
-            (2.0**bits, unit)
-            for bits, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB"))
-            if size >= 2**bits
-        ),
-        (1.0, "B"),
-    )
-    return f"{float(f'{size / power:.3g}'):g} {unit}"
+    power = min(max(int(math.log2(size) // 10), 0), 3)
+    return f"{float(f'{size / 1024**power:.3g}'):g} {('B', 'KiB', 'MiB', 'GiB')[power]}"
 
 
 @dataclass(frozen=True, repr=False, kw_only=True, eq=False)
 class InterfaceFitReport(Printable):
-    """A fitted interface and kernel; as text what `dse fit interface` prints of them.
-
-    Attributes
-    ----------
-    timings
-        What was measured.
-    model
-        What was fitted.
-    files
-        What was written.
-    """
+    """A fitted interface and kernel; as text what `dse fit interface` prints of them."""
 
     timings: Timings
     model: CurveModel
@@ -218,10 +200,11 @@ class InterfaceFitReport(Printable):
     @cached_property
     def frees(self) -> Verdict | None:
         """From which size on an offload takes less time of the host's cores; None if unknown."""
-        busy = self.timings.of_cpu()
-        if busy is None:
+        data = self.timings
+        if data.host is None or data.offload_cpu is None:
             return None
-        return Verdict(model=fit_model(busy.size, busy.host, busy.offload))
+        busy = data.host if data.host_cpu is None else data.host * data.host_cpu
+        return Verdict(model=fit_model(data.size, busy, data.offload * data.offload_cpu))
 
     @cached_property
     def unseen(self) -> dict[str, Array]:
@@ -251,11 +234,8 @@ class InterfaceFitReport(Printable):
         if self.frees is None:
             yield "frees CPU: not known; add the load meanwhile, --cpu-load or offload_cpu"
             return
-        size = self.timings.size[-1]
-        host, offload = (
-            units.show(curve.time[-1] / size, PER_BYTE)
-            for curve in self.frees.model.curves.values()
-        )
+        size, curves = self.timings.size[-1], self.frees.model.curves.values()
+        host, offload = (units.show(curve.time[-1] / size, PER_BYTE) for curve in curves)
         yield (
             f"frees CPU: {self.frees.text()}; at {size_text(size)} an offload keeps a core busy "
             f"for {offload}, the host alone for {host}"
@@ -281,11 +261,9 @@ class InterfaceFitReport(Printable):
         missed = percent(max(map(self.missed, curves)))
         text = f"off by up to {off}, and by {missed} at a size that the fit did not see"
         if len(curves) > 1:
-            left, true = (
-                np.sign(one["host"] - one["offload"])
-                for one in (self.unseen, {name: curve.time for name, curve in curves.items()})
-            )
-            text += f", of which it names the faster one at {(left == true).sum()} of {len(true)}"
+            true = np.sign(curves["host"].time - curves["offload"].time)
+            right = (np.sign(self.unseen["host"] - self.unseen["offload"]) == true).sum()
+            text += f", of which it names the faster one at {right} of {len(true)}"
         return text
 
     def notes(self) -> Iterator[str]:
@@ -307,27 +285,27 @@ class InterfaceFitReport(Printable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers of a fit for JSON, in SI; what is infinite or unknown is None."""
-        timings, verdicts = self.timings, {"faster": self.verdict, "frees_cpu": self.frees}
-        finite: dict[str, Any] = _finite(
-            {name: one and one.to_dict() for name, one in verdicts.items()}
-            | {
-                "sizes": len(timings.size),
-                "smallest_byte": float(timings.size[0]),
-                "largest_byte": float(timings.size[-1]),
-                "in_flight": timings.in_flight,
-                "method": METHOD,
-                "parameters": {name: one._asdict() for name, one in self.model.estimates().items()},
-                "curves": {
-                    name: {"noise": curve.noise, "worst": curve.worst, "fits": curve.fits}
-                    | {"held_out": self.missed(name)}
-                    for name, curve in self.model.curves.items()
-                },
-                "adequacy": self.adequacy(),
-                "notes": list(self.notes()),
-                "facts": dict(timings.facts),
-            }
-        )
-        return finite
+        timings = self.timings
+        found = {
+            "faster": self.verdict and self.verdict.to_dict(),
+            "frees_cpu": self.frees and self.frees.to_dict(),
+            "sizes": len(timings.size),
+            "smallest_byte": float(timings.size[0]),
+            "largest_byte": float(timings.size[-1]),
+            "in_flight": timings.in_flight,
+            "method": METHOD,
+            "parameters": {name: one._asdict() for name, one in self.model.estimates().items()},
+            "curves": {
+                name: {"noise": curve.noise, "worst": curve.worst, "fits": curve.fits}
+                | {"held_out": self.missed(name)}
+                for name, curve in self.model.curves.items()
+            },
+            "adequacy": self.adequacy(),
+            "notes": list(self.notes()),
+            "facts": dict(timings.facts),
+        }
+        plain: dict[str, Any] = json.loads(json.dumps(found), parse_constant=lambda _: None)
+        return plain
 
     def sections(self, name: str, per_byte: PerByte) -> dict[str, dict[str, Any]]:
         """Return the sections `interface` and, with a host, `kernel`, both called `name`.
@@ -335,25 +313,27 @@ class InterfaceFitReport(Printable):
         With exponent 1, `per_byte` decides: ``latency`` keeps the whole time per byte in the
         interface, which then `includes` the device: a whole accelerator; ``computing`` leaves none.
         """
-        linear, figures = self.model.linear, {"overhead": "fixed_s", "latency": PER_BYTE}
+        linear, load = self.model.linear, self.timings.offload_cpu
+        share = 1.0 if load is None else float(np.mean(load))
+        overhead = "overhead" if share >= POLLING else "overhead_plus_latency"
+        figures = {overhead: "fixed_s", "latency": PER_BYTE}
         written = self._section(name, figures, ["latency"] * (linear and per_byte == "computing"))
         note = "overhead is o + L, which times of whole offloads cannot separate"
+        if share < POLLING:
+            note = "overhead_share is the load of a core, of o + L"
         if not linear:
             note += f"; A = {self.model.acceleration:.4g}"
         elif per_byte == "latency":
             written["includes"] = "device"
             note += "; latency is the whole time per byte, the device's computing included"
-        if self.timings.offload_cpu is not None:
-            written = _with_load(written, float(np.mean(self.timings.offload_cpu)))
-        if "overhead_share" in written:
-            note = f"overhead_share is the load of a core, of o + L{note.partition('separate')[2]}"
+        if share < POLLING:
+            written |= {"overhead_share": percent(share), "wait": "sync_os"}
+        elif load is not None:
+            written["wait"] = "sync"
         found = {"interface": written | {"note": note}}
         if self.model.host is not None:
-            figures = {
-                "index": "index_s_per_byte",
-                "exponent": "exponent",
-                "offset": "host_offset_s",
-            }
+            names = {"exponent": "exponent", "offset": "host_offset_s"}
+            figures = {"index": "index_s_per_byte"} | names
             found["kernel"] = self._section(name, figures, ["exponent"] * (not self.model.general))
         return found
 
@@ -381,46 +361,26 @@ class InterfaceFitReport(Printable):
         sizes, verdict = self.timings.size, self.verdict
         each = [records.provenance(data, name, METHOD) for name, data in self.timings.files]
         joined = {key: ", ".join(one[key] for one in each) for key in ("file", "sha256")}
-        refused = (
-            verdict and verdict.doubt and {"refused": verdict.doubt, "measured": verdict.measured}
-        )
-        return {
+        found: dict[str, Any] = {
             **each[0],
             **joined,
             "range": f"{size_text(sizes[0])} to {size_text(sizes[-1])}, {len(sizes)} sizes",
             "residuals": self.adequacy(),
             "estimates": [*self.figures()],
             "verdicts": [*self.verdicts()],
-            **(refused or {}),
-            **self.timings.facts,
         }
-
-
-def _with_load(section: dict[str, Any], share: float) -> dict[str, Any]:
-    """Return a section in which overhead is what keeps a core busy, where that is not all of it."""
-    if share >= POLLING:
-        return section | {"wait": "sync"}
-    both = "overhead_plus_latency"
-    renamed = {both if name == "overhead" else name: value for name, value in section.items()}
-    renamed["fitted"] = [both if name == "overhead" else name for name in section["fitted"]]
-    shares = section["uncertainty"].items()
-    renamed["uncertainty"] = {both if name == "overhead" else name: of for name, of in shares}
-    return renamed | {"overhead_share": percent(share), "wait": "sync_os"}
+        if verdict and verdict.doubt:
+            found |= {"refused": verdict.doubt, "measured": verdict.measured}
+        return {**found, **self.timings.facts}
 
 
 def report_on(timings: Timings) -> InterfaceFitReport:
-    """Fit what was measured.
-
-    Raises
-    ------
-    DseError
-        When the host does not take longer for more data: no computation to fit.
-    """
+    """Fit what was measured; without longer times of the host for more data it is a `DseError`."""
     host = timings.host
     if host is not None and host[-1] <= host[0]:
+        least, most = (units.show(host[place], "host_s") for place in (0, -1))
         raise DseError(
-            f"the host takes {units.show(host[0], 'host_s')} for the smallest and "
-            f"{units.show(host[-1], 'host_s')} for the largest size; "
+            f"the host takes {least} for the smallest and {most} for the largest size; "
             "a kernel takes longer for more data; look at the columns and their units"
         )
     model = fit_model(timings.size, host, timings.offload)
@@ -429,12 +389,3 @@ def report_on(timings: Timings) -> InterfaceFitReport:
             "the host's time does not grow with the size as a power does; measure larger sizes"
         )
     return InterfaceFitReport(timings=timings, model=model)
-
-
-def _finite(value: Any) -> Any:
-    """Return plain data with None for what is infinite or unknown."""
-    if isinstance(value, dict):
-        return {key: _finite(entry) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [_finite(entry) for entry in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -40,24 +40,10 @@ _OF_CSV = re.compile(r"\A(?:[\ufeff\s]*#[^\n]*\n)*[^\n]*\bgranularity", re.IGNOR
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Timings:
-    """Times by granularity, ascending.
+    """Times by granularity, ascending: sizes in B, times in s, of (sizes,).
 
-    Attributes
-    ----------
-    size
-        Bytes, (sizes,).
-    host, offload
-        Seconds, (sizes,); None without a host.
-    files
-        Names of the files they come from, and what stands there.
-    facts
-        What the files say of themselves: machine, version, algorithm.
-    host_cpu, offload_cpu
-        Share of a host core that is busy meanwhile, (sizes,); None where nobody says.
-    in_flight
-        Offloads under way at a time; 1 where each waits for the one before.
-    notes
-        What was omitted.
+    `files` are names and contents, `facts` statements in them.  Loads are shares of a host core,
+    None if unknown.  Of several offloads `in_flight`, times are between results.
     """
 
     size: Array
@@ -69,13 +55,6 @@ class Timings:
     offload_cpu: Array | None = None
     in_flight: int = 1
     notes: tuple[str, ...] = ()
-
-    def of_cpu(self) -> Timings | None:
-        """Return the times that a host core is busy; None where no load of an offload is known."""
-        if self.host is None or self.offload_cpu is None:
-            return None
-        busy = 1.0 if self.host_cpu is None else self.host_cpu
-        return replace(self, host=self.host * busy, offload=self.offload * self.offload_cpu)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +69,15 @@ class TimingOptions:
     @property
     def clock_hz(self) -> float | None:
         """The clock of times in cycles."""
-        return None if self.clock is None else _clock_hz(self.clock)
+        if self.clock is None:
+            return None
+        try:
+            clock = units.parse_clock(self.clock)
+        except UnitError as error:
+            raise UnitError(f"--clock {self.clock!r}: {error.rule}", error.remedy) from error
+        if clock <= 0:
+            raise UnitError(f"--clock {self.clock!r}: it must be positive", 'write "3 GHz"')
+        return clock
 
 
 NOTHING = TimingOptions()
@@ -99,13 +86,7 @@ NOTHING = TimingOptions()
 def read_timings(
     data: Path | None, software: Path | None, hardware: Path | None, given: TimingOptions = NOTHING
 ) -> Timings:
-    """Return the times in a CSV of both curves, or in one file of each, or of the offload alone.
-
-    Raises
-    ------
-    DseError
-        When it is neither, or both; `StudyError` when they cannot be read.
-    """
+    """Return the times in a CSV of both curves, or in one file of each, or of the offload alone."""
     if data is not None and software is None and hardware is None:
         if given.algorithm is not None:
             raise DseError("--algorithm chooses among outputs of programs; remove it")
@@ -123,49 +104,29 @@ def read_timings(
         return found
     if found.offload_cpu is not None:
         raise ArgumentError("--cpu-load: the file has a load already; leave it out")
-    return replace(found, offload_cpu=np.full(len(found.size), _share(given.cpu_load)))
-
-
-def _share(written: str) -> float:
-    load = units.parse(written, "load")
+    load = units.parse(given.cpu_load, "load")
     if not 0 < load <= 1:
-        raise UnitError(f"--cpu-load {written!r}: a share of one core", 'write "38%"')
-    return load
-
-
-def _clock_hz(written: str) -> float:
-    try:
-        clock = units.parse_clock(written)
-    except UnitError as error:
-        raise UnitError(f"--clock {written!r}: {error.rule}", error.remedy) from error
-    if clock <= 0:
-        raise UnitError(f"--clock {written!r}: it must be positive", 'write "3 GHz"')
-    return clock
+        raise UnitError(f"--cpu-load {given.cpu_load!r}: a share of one core", 'write "38%"')
+    return replace(found, offload_cpu=np.full(len(found.size), load))
 
 
 def read_csv(path: Path, clock_hz: float | None = None, in_flight: int | None = None) -> Timings:
-    """Read granularity, host time and offload time; other columns are left alone.
+    """Read granularity, host and offload, with every fault at once; other columns are left alone.
 
-    Times may also be given as rates of calls or of data, or in cycles of `clock_hz`.
-
-    Raises
-    ------
-    StudyError
-        With every fault at once, by file, line and column.
+    Times may also be rates of calls or of data, or in cycles of `clock_hz`.
     """
     data, text = read_text(path)
-    table = parse_csv(data, str(path))
-    columns, rates = _columns(table, ("granularity", "offload"), clock_hz)
+    columns, rates = _columns(parse_csv(data, str(path)), ("granularity", "offload"), clock_hz)
     order = np.argsort(columns["granularity"])
     picked = {name: column[order] for name, column in columns.items()}
     return Timings(
         size=picked["granularity"],
         host=picked.get("host"),
         offload=picked["offload"],
-        files=((path.name, data),),
-        facts=dict(_REMARK.findall(text)),
         host_cpu=picked.get("host_cpu"),
         offload_cpu=picked.get("offload_cpu"),
+        files=((path.name, data),),
+        facts=dict(_REMARK.findall(text)),
         in_flight=_under_way(path, None if "offload" in rates else 1, in_flight),
     )
 
@@ -175,29 +136,41 @@ def _columns(
 ) -> tuple[dict[str, Array], set[str]]:
     """Return the columns in SI, times of calls in s, and which of them were rates."""
     faults: list[Fault] = []
-    places = _places(table, needed, clock_hz, faults)
-    columns = {
-        name: _positive(table, column, header, faults) for name, (column, header) in places.items()
-    }
-    if "granularity" in columns:
-        faults += _repeated(table, places["granularity"][0], columns["granularity"])
-        faults += too_few(table.file, len(table))
-    refuse(faults)
-    written = {name: units.suffix(places[name][1].name) for name in columns}
-    size = columns["granularity"]
-    for name, unit in written.items():
-        if COLUMNS[name] is _TIMES:
-            columns[name] = _seconds(columns[name], size, unit, clock_hz or math.nan)
-    return columns, {name for name, unit in written.items() if unit.endswith("per_s")}
+    found: dict[str, Array] = {}
+    written: dict[str, str] = {}
+    for column, text in enumerate(table.headers):
+        try:
+            header = headers.read_header(text)
+        except UnitError as error:
+            if text.casefold().startswith(tuple(COLUMNS)):  # others are left alone
+                faults.append(table.fault(None, column, error.rule, error.remedy))
+            continue
+        name = (units.stem(header.name) or header.name).casefold().removesuffix("_time")
+        name = {"time": needed[-1], "cpu": f"{needed[-1]}_cpu"}.get(name, name)
+        if name in found:
+            faults.append(table.fault(None, column, f"there is a {name} already", "remove one"))
+        elif name in COLUMNS:
+            written[name] = units.suffix(header.name)
+            faults += _unit_faults(table, column, name, written[name], clock_hz)
+            found[name] = table.numbers(column, header.factor, faults)
+            faults += _value_faults(table, column, found[name], once=name == "granularity")
+    for name in needed:
+        if name not in found:
+            rule, remedy = f"the column {name!r} is missing", f"add {_example(name)}"
+            faults.append(Position(table.lines[0], 1, table.file).fault((), "", rule, remedy))
+    refuse([*faults, *_too_few(table.file, len(table))])
+    for name in found.keys() & {"host", "offload"}:
+        unit = written[name]
+        found[name] = _seconds(found[name], found["granularity"], unit, clock_hz or math.nan)
+    return found, {name for name, unit in written.items() if unit.endswith("per_s")}
 
 
-def too_few(file: str, count: int) -> list[Fault]:
-    """Return a fault if a fit would have no size left to check it."""
-    if count >= LEAST_SIZES:
-        return []
-    rule = f"a curve has {LEAST_SIZES - 1} parameters or more, and needs one size more"
-    remedy = f"measure at least {LEAST_SIZES}"
-    return [Position(1, 1, file).fault((), f"{count} sizes", rule, remedy)]
+def _too_few(file: str, count: int) -> Iterator[Fault]:
+    """Yield a fault if a fit would have no size left to check it."""
+    if count < LEAST_SIZES:
+        rule = f"a curve has {LEAST_SIZES - 1} parameters or more, and needs one size more"
+        remedy = f"measure at least {LEAST_SIZES}"
+        yield Position(1, 1, file).fault((), f"{count} sizes", rule, remedy)
 
 
 def _under_way(path: Path, known: int | None, given: int | None) -> int:
@@ -222,38 +195,6 @@ def _seconds(written: Array, size: Array, unit: str, clock_hz: float) -> Array:
     return written * size if unit.endswith("per_byte") else written
 
 
-def _places(
-    table: CsvTable, needed: Sequence[str], clock_hz: float | None, faults: list[Fault]
-) -> dict[str, tuple[int, headers.Header]]:
-    """Return where each column stands, and its header."""
-    found: dict[str, tuple[int, headers.Header]] = {}
-    for column, written in enumerate(table.headers):
-        try:
-            header = headers.read_header(written)
-        except UnitError as error:
-            if written.casefold().startswith(tuple(COLUMNS)):  # others are left alone
-                faults.append(table.fault(None, column, error.rule, error.remedy))
-            continue
-        name = _called(units.stem(header.name) or header.name, needed)
-        if name in found:
-            faults.append(table.fault(None, column, f"there is a {name} already", "remove one"))
-        elif name in COLUMNS:
-            found[name] = column, header
-            faults += _unit_faults(table, column, name, units.suffix(header.name), clock_hz)
-    for name in needed:
-        if name not in found:
-            place = Position(table.lines[0], 1, table.file)
-            rule, remedy = f"the column {name!r} is missing", f"add {_example(name)}"
-            faults.append(place.fault((), "", rule, remedy))
-    return found
-
-
-def _called(stem: str, needed: Sequence[str]) -> str:
-    """Return which of `COLUMNS` a header is; `time` and `cpu` are those of the curve needed."""
-    name = stem.casefold().removesuffix("_time")
-    return {"time": needed[-1], "cpu": f"{needed[-1]}_cpu"}.get(name, name)
-
-
 def _unit_faults(
     table: CsvTable, column: int, name: str, unit: str, clock_hz: float | None
 ) -> Iterator[Fault]:
@@ -271,19 +212,15 @@ def _example(name: str) -> str:
     return f"{name}_us" if unit == "s" else f"{name}_{unit or 'percent'}"
 
 
-def _positive(table: CsvTable, column: int, header: headers.Header, faults: list[Fault]) -> Array:
-    values = table.numbers(column, header.factor, faults)
-    for row in np.flatnonzero(values <= 0):
-        rule, remedy = "it must be above zero", "correct it, or remove the row"
-        faults.append(table.fault(int(row), column, rule, remedy))
-    return values
-
-
-def _repeated(table: CsvTable, column: int, sizes: Array) -> Iterator[Fault]:
-    first: dict[float, int] = {}
-    for row, size in enumerate(sizes.tolist()):
-        if first.setdefault(size, row) != row:
-            rule = f"line {table.lines[first[size] + 1]} has this size already"
+def _value_faults(table: CsvTable, column: int, values: Array, *, once: bool) -> Iterator[Fault]:
+    """Yield a fault for each value that is not positive, or that may be there only once."""
+    seen = values.tolist()
+    for row, value in enumerate(seen):
+        if value <= 0:
+            rule, remedy = "it must be above zero", "correct it, or remove the row"
+            yield table.fault(row, column, rule, remedy)
+        if once and (first := seen.index(value)) != row:
+            rule = f"line {table.lines[first + 1]} has this size already"
             remedy = "keep one row per size: the median of its repetitions"
             yield table.fault(row, column, rule, remedy)
 
@@ -297,11 +234,10 @@ def _read(path: Path, curve: str, clock_hz: float | None) -> ProgramOutput:
     found = ProgramOutput(path, data, in_flight=None if curve in rates else 1)
     found.facts = dict(_REMARK.findall(text))
     name, _, direction = found.facts.pop("algorithm", "").partition(" ")
-    for size, time in zip(columns["granularity"], columns[curve], strict=True):
-        found.add((name, direction), float(size), float(time))
-    if f"{curve}_cpu" in columns:
-        loads = columns[f"{curve}_cpu"].tolist()
-        found.loads = dict(zip(columns["granularity"].tolist(), loads, strict=True))
+    sizes = columns["granularity"].tolist()
+    for size, time in zip(sizes, columns[curve].tolist(), strict=True):
+        found.add((name, direction), size, time)
+    found.loads = dict(zip(sizes, columns.get(f"{curve}_cpu", np.array([])).tolist(), strict=False))
     return found
 
 
@@ -312,7 +248,7 @@ def _paired(slow: ProgramOutput | None, fast: ProgramOutput, given: TimingOption
     keys = common_keys([*outputs.values()], given.algorithm)
     each = [set(one.times[key]) for one, key in zip(outputs.values(), keys, strict=True)]
     sizes = sorted(each[0] & each[-1])
-    refuse(too_few(str(fast.path), len(sizes)))
+    refuse(_too_few(str(fast.path), len(sizes)))
     times, loads = [], []
     for one, key in zip(outputs.values(), keys, strict=True):
         times.append(np.array([one.time_s(key, size) for size in sizes]))
