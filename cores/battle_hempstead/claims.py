@@ -34,7 +34,7 @@ def _power_mw(of: CoreMetrics) -> Column:
     return full_power_w(of) * 1e3
 
 
-QUANTITIES: Mapping[str, Callable[[CoreMetrics], Column]] = {
+QUANTITY_OF: Mapping[str, Callable[[CoreMetrics], Column]] = {
     "area_m2": lambda of: of.area_m2,
     "power_w": full_power_w,
     "power_mw": _power_mw,
@@ -99,7 +99,7 @@ def _table(printed: PrintedNumbers, core: str) -> tuple[tuple[str, ...], CoreMet
 def values_of(printed: PrintedNumbers, core: str, quantity: str) -> dict[str, float]:
     """Return a quantity of each design."""
     designs, figures = _table(printed, core)
-    return dict(zip(designs, QUANTITIES[quantity](figures).tolist(), strict=True))
+    return dict(zip(designs, QUANTITY_OF[quantity](figures).tolist(), strict=True))
 
 
 def _cell(printed: PrintedNumbers, core: str, design: str, column: str) -> float:

@@ -13,7 +13,7 @@ from dse.cores import des, fft, jacobi
 from dse.cores._table import PAPER, full_power_w, full_rate_task_per_s
 from dse.cores.battle_hempstead.claims import (
     DES_FLEETS,
-    QUANTITIES,
+    QUANTITY_OF,
     ROUTER,
     SET_TOP_BOX,
     Fleets,
@@ -45,7 +45,7 @@ def _bars(axes: Axes, names: Sequence[str], values: Mapping[str, Column]) -> Non
 def _over_first(sheet: Sheet, core: Core, first: str, quantities: Mapping[str, str]) -> None:
     """Draw a bar per design and quantity, over the first design."""
     table = core.models["table"]
-    values = {label: QUANTITIES[name](table.function()) for label, name in quantities.items()}
+    values = {label: QUANTITY_OF[name](table.function()) for label, name in quantities.items()}
     (axes,) = panels(sheet, [""], "design", f"over {first} [times]")
     _bars(axes, table.designs, {label: of / of[0] for label, of in values.items()})
 

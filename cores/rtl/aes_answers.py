@@ -139,7 +139,7 @@ def _composite(name: str) -> Iterator[str]:
     yield "endmodule"
 
 
-MESSAGE_BLOCKS = 16
+_MESSAGE_BLOCKS = 16
 """Number of blocks of the vectors with one key: messages of 256 B."""
 
 _BLOCK = "00112233445566778899aabbccddeeff"
@@ -216,13 +216,13 @@ def _mixed(column: bytes) -> bytes:
 def aes_blocks(design: Design, *, seed: int, tasks: int) -> Vectors:
     """Return published blocks, then random ones, at full rate, and the encrypted blocks.
 
-    A random key stays for `MESSAGE_BLOCKS` blocks.
+    A random key stays for `_MESSAGE_BLOCKS` blocks.
     """
     known = published(int(design.parameters["key_bit"]) // 8)
     frames = Frames.of(design, tasks + len(known))
-    random, messages = np.random.default_rng(seed), -(-frames.taken // MESSAGE_BLOCKS)
+    random, messages = np.random.default_rng(seed), -(-frames.taken // _MESSAGE_BLOCKS)
     keys = [random.bytes(len(known[0][0])) for _ in range(messages)]
-    made = ((keys[at // MESSAGE_BLOCKS], random.bytes(16)) for at in range(frames.taken))
+    made = ((keys[at // _MESSAGE_BLOCKS], random.bytes(16)) for at in range(frames.taken))
     steps = [*((key, block) for key, block, _ in known), *made][: frames.taken]
     key, block = map(port_bits, zip(*steps, strict=True))
     return frames.vectors(

@@ -99,7 +99,7 @@ def ascon_answers(steps: Sequence[_Step]) -> list[tuple[bytes, bytes]]:
     return found
 
 
-PUBLISHED = tuple(
+ASCON_PUBLISHED = tuple(
     (*(bytes(range(length)) for length in (16, 16, data, text)), bytes.fromhex(answer))
     for text, data, answer in (
         (0, 0, "4427d64b8e1e1451fc445960f0839bb0"),
@@ -121,7 +121,7 @@ github.com/meichlseder/pyascon (genkat.py at ed24e54), after SP 800-232."""
 def ascon_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
     """Return published messages, then random ones of 250 B with 40 B of data, step by step."""
     random = np.random.default_rng(seed)
-    steps = [step for message in PUBLISHED for step in ascon_steps(*message[:4])]
+    steps = [step for message in ASCON_PUBLISHED for step in ascon_steps(*message[:4])]
     known = len(steps)
     while len(steps) < known + tasks:
         message = (random.bytes(length) for length in (16, 16, 40, _MESSAGE_BYTE))

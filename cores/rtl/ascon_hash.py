@@ -14,7 +14,7 @@ from dse.cores.rtl.verilog import cut, reversed_bytes
 _BLOCK_BYTE, _DIGEST_BYTE = 8, 32
 _SQUEEZED = bytes(_DIGEST_BYTE - _BLOCK_BYTE)
 """Blocks of zeros after a message: each brings eight more bytes of the digest."""
-START = text_of(ascon_permuted([0x0000080100CC0002, 0, 0, 0, 0], ROUNDS))
+INITIAL_STATE = text_of(ascon_permuted([0x0000080100CC0002, 0, 0, 0, 0], ROUNDS))
 """The state that each message begins with (SP 800-232, section 5.1): constant, and no cycles."""
 _UNROLL = Choice(
     name="unroll", description="Rounds in a cycle; a block takes 12 / unroll", values=(1, 2, 3, 4)
@@ -32,7 +32,7 @@ def hash_steps(message: bytes) -> bytes:
     return ascon_padded(message, _BLOCK_BYTE) + _SQUEEZED
 
 
-PUBLISHED = tuple(
+ASCON_HASH_PUBLISHED = tuple(
     (bytes(range(length)), bytes.fromhex(digest))
     for length, digest in (
         (0, "0b3be5850f2f6b98caf29f8fdea89b64a1fa70aa249b8f839bd53baa304d92b2"),
@@ -50,9 +50,9 @@ PUBLISHED = tuple(
 @generator(
     answers=partial(
         message_vectors,
-        published=[message for message, _ in PUBLISHED],
+        published=[message for message, _ in ASCON_HASH_PUBLISHED],
         padded=hash_steps,
-        start=START,
+        start=INITIAL_STATE,
         after=hash_absorbed,
         digest=lambda state: state[:_BLOCK_BYTE],
     ),
@@ -88,7 +88,7 @@ def ascon_hash(*, unroll: int) -> Design:
 def _module(core: RoundCore) -> Iterator[str]:
     yield "// Ascon-Hash256, NIST SP 800-232: texts with the first byte leftmost."
     yield from ascon_rounds(core.unroll)
-    start = "".join(f"{word:016x}" for word in words_of(START))
+    start = "".join(f"{word:016x}" for word in words_of(INITIAL_STATE))
     before = f"(first ? 320'h{start} : state_{core.layers})"
     yield from core.text(
         {"state": f"{before} ^ {{{reversed_bytes('block', 1, _BLOCK_BYTE)}, 256'd0}}"},

@@ -44,7 +44,7 @@ def _quarter_round(state: list[int], a: int, b: int, c: int, d: int) -> None:
         state[mixed] = turned(state[mixed] ^ state[to], turn, 32)
 
 
-PUBLISHED = (
+CHACHA20_PUBLISHED = (
     (
         bytes(range(32)),
         1,
@@ -78,11 +78,11 @@ class _Step(NamedTuple):
 
 def streamed_blocks(design: Design, *, seed: int, tasks: int) -> Vectors:
     """Return published blocks, then random messages of 16 blocks, and their encryption."""
-    frames = Frames.of(design, tasks + len(PUBLISHED))
+    frames = Frames.of(design, tasks + len(CHACHA20_PUBLISHED))
     random = np.random.default_rng(seed)
     steps = [
         _Step(key, counter.to_bytes(4, "big"), nonce, bytes(64))
-        for key, counter, nonce, _ in PUBLISHED
+        for key, counter, nonce, _ in CHACHA20_PUBLISHED
     ]
     while len(steps) < frames.taken:
         key, nonce = random.bytes(32), random.bytes(12)

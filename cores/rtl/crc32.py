@@ -14,7 +14,7 @@ _POLYNOMIAL = 0xEDB88320
 _WIDTH = Choice(
     name="word_bit", description="Bits in a cycle", values=(8, 16, 32, 64, 128, 256, 512)
 )
-PUBLISHED = (b"123456789", 0xCBF43926)
+CRC32_PUBLISHED = (b"123456789", 0xCBF43926)
 """Message and its check, which identify checksums in catalogues (Rocksoft model)."""
 
 
@@ -28,7 +28,7 @@ def checked_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
         design,
         seed=seed,
         tasks=tasks,
-        published=PUBLISHED[:1] if size == 1 else (),
+        published=CRC32_PUBLISHED[:1] if size == 1 else (),
         padded=lambda message: message + bytes(-len(message) % size),
         start=0,
         after=lambda check, word: checked(word, check),

@@ -16,7 +16,7 @@ from dse.contract.generators import Bits, Choice, Design, Vectors, bits_of, gene
 from dse.cores.rtl.frames import Frames
 from dse.cores.rtl.verilog import chosen_by, picked
 
-ROUNDS = 16
+_ROUNDS = 16
 
 INITIAL = (
     *(58, 50, 42, 34, 26, 18, 10, 2, 60, 52, 44, 36, 28, 20, 12, 4),
@@ -161,7 +161,7 @@ def des(*, unroll: int, structure: str, key_schedule: str) -> Design:
     key for all.  It encrypts only.
     """
     layers = {"pipelined": unroll, "chained": 1, "two_stage": 2 * unroll}[structure]
-    passes = ROUNDS // unroll
+    passes = _ROUNDS // unroll
     name = f"u{unroll}{_LETTER[structure]}" + ("_select" if key_schedule == "select" else "")
     core = _Core(unroll, structure, key_schedule, layers)
     return Design(
@@ -236,11 +236,11 @@ class _Core:
 
     @property
     def passes(self) -> int:
-        return ROUNDS // self.unroll
+        return _ROUNDS // self.unroll
 
     def text(self) -> Iterator[str]:
         """Yield the lines of the module."""
-        yield f"\n// {self.unroll} of {ROUNDS} rounds in hardware: {_STAGES[self.structure]}."
+        yield f"\n// {self.unroll} of {_ROUNDS} rounds in hardware: {_STAGES[self.structure]}."
         yield "module des ("
         yield "  input clock, input reset, input [63:0] block, input [63:0] key,"
         yield "  output ready, output valid, output [63:0] answer"
@@ -320,7 +320,7 @@ class _Core:
 
     def _subkey(self, number: int, state: _State) -> Generator[str, None, str]:
         """Yield the subkey of a round.  Return the key from then on."""
-        rounds = range(number - 1, ROUNDS, self.unroll)
+        rounds = range(number - 1, _ROUNDS, self.unroll)
         which = f"pass_{state.layer}"
         selects = self.key_schedule == "select"
         shifts = (sum(SHIFTS[0 if selects else one : one + 1]) for one in rounds)

@@ -15,7 +15,7 @@ Sum = TypeVar("Sum")
 """State between two blocks of a message."""
 
 RESET_CYCLES = 2
-MESSAGE_BLOCKS = 4
+_MESSAGE_BLOCKS = 4
 """Number of blocks of a random message."""
 
 
@@ -145,7 +145,7 @@ def message_vectors(
     digest: Callable[[Sum], bytes],
     port: str = "block",
 ) -> Vectors:
-    """Return published messages, then random ones of `MESSAGE_BLOCKS` blocks, and their digests.
+    """Return published messages, then random ones of `_MESSAGE_BLOCKS` blocks, and their digests.
 
     A task reads a block at `port`, and whether it begins a message.  `padded` makes whole
     blocks of a message.  `start`, `after` and `digest` are the initial sum of a message, the sum
@@ -154,7 +154,7 @@ def message_vectors(
     size, random = int(design.read_byte), np.random.default_rng(seed)
     known = [padded(message) for message in published]
     frames = Frames.of(design, tasks + sum(map(len, known)) // size)
-    lengths = (MESSAGE_BLOCKS - 1) * size, MESSAGE_BLOCKS * size - size // 4
+    lengths = (_MESSAGE_BLOCKS - 1) * size, _MESSAGE_BLOCKS * size - size // 4
     texts = iter(known)
     blocks: list[bytes] = []
     first: list[bool] = []

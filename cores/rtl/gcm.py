@@ -78,7 +78,7 @@ def gcm_answers(steps: Sequence[_Step]) -> list[tuple[bytes, bytes]]:
     return found
 
 
-PUBLISHED = (
+GCM_PUBLISHED = (
     (
         bytes(16),
         bytes(12),
@@ -113,7 +113,7 @@ def gcm_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
     """
     random = np.random.default_rng(seed)
     short = tuple(random.bytes(length) for length in (16, 12, 20, 250))
-    steps = [step for one in (*PUBLISHED, short) for step in gcm_steps(*one[:4])]
+    steps = [step for one in (*GCM_PUBLISHED, short) for step in gcm_steps(*one[:4])]
     begin = len(steps) + 1  # after the hash key of the long message
     frames = Frames.of(design, begin + tasks)
     size = 16 * frames.taken

@@ -32,7 +32,7 @@ def _primes() -> Iterator[int]:
 
 _CONSTANTS = tuple(int(cbrt(prime) * 2**32) & _WORD for prime in islice(_primes(), _ROUNDS))
 """The first 32 bits after the point of cube roots of primes (section 4.2.2)."""
-START = tuple(isqrt(prime << 64) & _WORD for prime in islice(_primes(), 8))
+INITIAL_HASH = tuple(isqrt(prime << 64) & _WORD for prime in islice(_primes(), 8))
 """The first hash value, likewise of square roots (section 5.3.3)."""
 
 
@@ -63,16 +63,16 @@ def sha2_padded(message: bytes) -> bytes:
     return message + b"\x80" + zeros + (8 * len(message)).to_bytes(8, "big")
 
 
-PUBLISHED = (b"abc", b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")
+SHA2_PUBLISHED = (b"abc", b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")
 """Messages of the examples of NIST for FIPS 180-4, of one block and of two."""
 
 
 @generator(
     answers=partial(
         message_vectors,
-        published=PUBLISHED,
+        published=SHA2_PUBLISHED,
         padded=sha2_padded,
-        start=START,
+        start=INITIAL_HASH,
         after=compressed,
         digest=lambda words: b"".join(word.to_bytes(4, "big") for word in words),
     ),
@@ -117,7 +117,7 @@ def _text(core: RoundCore) -> Iterator[str]:
     for number in range(core.unroll):
         table = [0, *_CONSTANTS[number :: core.unroll]]
         yield from decision_diagram(f"constants_{number}", table, 32)
-    begin = ", ".join(f"32'd{word}" for word in START)
+    begin = ", ".join(f"32'd{word}" for word in INITIAL_HASH)
     chained = f"first ? {{{begin}}} : answer"
     entry = {"chain": chained, "state": chained, "words": "block"}
 

@@ -75,14 +75,14 @@ def absorbed(state: bytes, block: bytes) -> bytes:
     return keccak(bytes(a ^ b for a, b in zip(state, block.ljust(200, b"\0"), strict=True)))
 
 
-PUBLISHED = (b"", b"abc", b"\xa3" * 200)
+SHA3_PUBLISHED = (b"", b"abc", b"\xa3" * 200)
 """Messages of NIST's examples of SHA3-256: of 0 and 1600 bit, and `abc`."""
 
 
 @generator(
     answers=partial(
         message_vectors,
-        published=PUBLISHED,
+        published=SHA3_PUBLISHED,
         padded=sha3_padded,
         start=bytes(200),
         after=absorbed,

@@ -54,7 +54,7 @@ def xts_answers(steps: Sequence[_Step]) -> list[bytes]:
     return found
 
 
-PUBLISHED = (
+XTS_PUBLISHED = (
     (
         bytes(16),
         bytes(16),
@@ -76,7 +76,7 @@ PUBLISHED = (
 def encrypted_sectors(design: Design, *, seed: int, tasks: int) -> Vectors:
     """Return published sectors, then random ones of 256 B, step by step, and their encryption."""
     random = np.random.default_rng(seed)
-    steps = [step for sector in PUBLISHED for step in xts_steps(*sector[:4])]
+    steps = [step for sector in XTS_PUBLISHED for step in xts_steps(*sector[:4])]
     frames = Frames.of(design, tasks + len(steps))
     while len(steps) < frames.taken:
         steps += xts_steps(*(random.bytes(length) for length in (16, 16, 16, 16 * _SECTOR_BLOCKS)))

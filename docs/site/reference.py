@@ -67,7 +67,7 @@ def catalogue() -> str:
         "",
         "The tables of `dse list KIND`. `dse list NAME` prints one entry with its values.",
     ]
-    for kind in inventory.KINDS:
+    for kind in inventory.LISTED_KINDS:
         headers, rows = inventory.table_of(kind)
         lines += ["", f"## {kind.capitalize()}", "", *_table(rows, headers)]
     return "\n".join(lines)

@@ -54,7 +54,7 @@ def settled(violation: Any, *, strict: bool = False) -> Any:
 LENGTH_LIMIT = 1000
 """Characters of an expression."""
 
-LEAST = float(np.finfo(np.float64).tiny)
+_LEAST = float(np.finfo(np.float64).tiny)
 """Least denominator of a relative violation."""
 
 _STRICT = (ast.Lt, ast.Gt, ast.NotEq)
@@ -289,6 +289,6 @@ def _missed(operator: ast.cmpop, one: tuple[Any, Any], other: tuple[Any, Any]) -
     number_on_the_left = np.ndim(left) == 0 and np.ndim(right) > 0
     bound = np.abs(left if number_on_the_left else right)
     bounded = (bound > 0) & np.isfinite(bound)
-    missed = difference / np.where(bounded, np.maximum(bound, LEAST), 1.0)
+    missed = difference / np.where(bounded, np.maximum(bound, _LEAST), 1.0)
     missed = met_when_equal(missed, equal, strict=isinstance(operator, _STRICT))
     return np.where(np.isnan(missed), np.inf, missed)

@@ -19,7 +19,7 @@ DEPTH_LIMIT = 60
 EXPONENT_LIMIT = 8
 """Largest literal exponent."""
 
-LARGEST = float(np.finfo(np.float64).max)
+_LARGEST = float(np.finfo(np.float64).max)
 """Largest literal number."""
 
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
@@ -156,7 +156,7 @@ class ExpressionReader:
             return node, str(unit)
         if not isinstance(node.value, int | float) or isinstance(node.value, bool):
             raise self._refused(node)
-        if not abs(node.value) <= LARGEST:
+        if not abs(node.value) <= _LARGEST:
             raise ExpressionError("a number is too large", "use numbers below 1e308")
         node.value = float(node.value)
         return node, _NUMBER

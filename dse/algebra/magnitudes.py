@@ -10,7 +10,7 @@ from dse.algebra import units
 MOST = {"hz": 20e9, "m2": 0.1, "w": 1e5, "w_per_m2": 1e8}
 """Largest plausible numbers: 20 GHz, twice a wafer, 100 kW, 100 W/mm2."""
 
-BEYOND = 1e30
+_BEYOND = 1e30
 """Largest plausible number of any other unit."""
 
 _SIGNED = re.compile(
@@ -29,7 +29,7 @@ _AT_ZERO = re.compile(r"([^\W\d]\w*)\s*[<>]=?\s*[+-]?0(?:\.0*)?(?![\w.])")
 
 _NAMES = {"m2": "an area", "ge": "an area", "lc": "an area", "w": "a power", "j": "an energy"}
 _NAMES |= {"hz": "a clock", "s": "a time", "w_per_m2": "a power density"}
-MISSING = "write nothing where it was not measured, or remove the row"
+_MISSING = "write nothing where it was not measured, or remove the row"
 
 
 def fault_of(
@@ -52,16 +52,16 @@ def fault_of(
     if not unit:
         return None
     called = _NAMES.get(unit, f"a value in {units.label(name)}")
-    if abs(value) > MOST.get(unit, BEYOND):
-        shown = units.show(MOST.get(unit, BEYOND), name)
+    if abs(value) > MOST.get(unit, _BEYOND):
+        shown = units.show(MOST.get(unit, _BEYOND), name)
         return f"{units.show(value, name)} is above {shown}", "is its unit right? correct it"
     if signed or _SIGNED.search(stem) or (zero and unit == "s"):
         return None
     if value < 0:
-        return f"{called} is not negative", MISSING
+        return f"{called} is not negative", _MISSING
     totals = {"m2", "ge", "lc", "hz", "w", "j"}
     if value == 0 and not zero and unit in totals and (unit == "hz" or not _PART.search(stem)):
-        return f"{called} of 0 is an accident", MISSING
+        return f"{called} of 0 is an accident", _MISSING
     return None
 
 

@@ -13,10 +13,10 @@ from dse.algebra.expression import Expression, as_read
 from dse.algebra.expression_grammar import LabelCode
 from dse.errors import UnitError
 
-DIGITS = 5
+_DIGITS = 5
 """Significant digits of a shown value: rounding moves it by less than 0.01 %."""
 
-NEAR = 1e-6
+_NEAR = 1e-6
 """Relative distance within which a shorter number is tried in place of a value."""
 
 _UP = (ast.Lt, ast.LtE)
@@ -155,7 +155,7 @@ def candidates(
     safe = written_bound(value, name, up=up, beyond=beyond, whole=whole)
     other = written_bound(value, name, up=not up, whole=whole)
     missed = abs(units.parse(other, name) - value)
-    return [other, safe] if other != safe and missed <= NEAR * abs(value) else [safe]
+    return [other, safe] if other != safe and missed <= _NEAR * abs(value) else [safe]
 
 
 def written_bound(
@@ -171,11 +171,11 @@ def written_bound(
     factor, unit = units.scale([value], name)
     size = abs(value / factor)
     exponent = math.floor(math.log10(size)) if size else 0
-    decimals = max(0, DIGITS - 1 - exponent)
+    decimals = max(0, _DIGITS - 1 - exponent)
     step = 10.0**-decimals if up else -(10.0**-decimals)
     if size and not 1e-4 <= size < 1e9:  # no unit suits: a power of ten
-        nudged = value / factor + (1 if up else -1) * size * 10.0**-DIGITS
-        return _join(f"{nudged:.{DIGITS}e}", unit)
+        nudged = value / factor + (1 if up else -1) * size * 10.0**-_DIGITS
+        return _join(f"{nudged:.{_DIGITS}e}", unit)
     number = round(value / factor, decimals)
     text = _join(f"{number:.{decimals}f}", unit)
     while not _reaches(units.parse(text, name), value, up=up, beyond=beyond):

@@ -58,16 +58,16 @@ from dse.study.written import stages_of
 Callback = Callable[[Sequence[Section]], None]
 """Called with sections as soon as they are known."""
 
-FEW = 4
+_FEW = 4
 """Designs with another choice that one screen shows."""
 
-MOST_CHOICES = 64
+_MOST_CHOICES = 64
 """Choices by name of one axis beyond this number are not tried one by one."""
 
 ROUGH = 100.0
 """Factors above it have no three digits: what they compare are figures of unlike evidence."""
 
-MOST_ROWS = 15
+_MOST_ROWS = 15
 """Rows of a table of alternatives; the cheapest stand first."""
 
 
@@ -166,14 +166,14 @@ def _cuts(problem: Problem, answer: Pick) -> Iterator[tuple[str, str, Cut]]:
     """
     axes = problem.space.axes
     for number, axis in enumerate(axes):
-        if not axis.ordered and 1 < axis.size <= MOST_CHOICES:
+        if not axis.ordered and 1 < axis.size <= _MOST_CHOICES:
             for choice, label in enumerate(axis.labels):
                 if not _chosen(axis, label, answer):
                     yield axis.name, label, {number: [choice]}
     for stage in problem.stages:
         names = [f"{stage.name}.{design}" for design in stage.designs.names]
         counts = {axis.name: number for number, axis in enumerate(axes) if axis.name in names}
-        if not stage.mixed or not 1 < len(counts) <= MOST_CHOICES:
+        if not stage.mixed or not 1 < len(counts) <= _MOST_CHOICES:
             continue
         used = [name for name in answer.counts if name.startswith(f"{stage.name}.")]
         none = {name: _zero(axes[number]) for name, number in counts.items()}
@@ -297,7 +297,7 @@ def _few(designs: Mapping[str, Pick]) -> list[Pick]:
     """Return the first few of designs by their lines, the first of every core before others."""
     names = {line: labelled(one.name, one.labels) for line, one in designs.items()}
     cores = {names[line].partition(" (")[0].lstrip("0123456789 "): line for line in reversed(names)}
-    few = sorted(designs, key=lambda line: line not in cores.values())[:FEW]
+    few = sorted(designs, key=lambda line: line not in cores.values())[:_FEW]
     return [one for line, one in designs.items() if line in few]
 
 
@@ -337,7 +337,7 @@ def alternatives_section(
     with_names = not {design.name for design in designs} <= {entry.choice for entry in found}
     compared = preferred if preferred in answer.quantities else None
     rows = []
-    for entry in found[:MOST_ROWS]:
+    for entry in found[:_MOST_ROWS]:
         if (other := entry.closest) is None:
             continue
         choice = labelled(entry.choice, answer.labels)
@@ -350,10 +350,10 @@ def alternatives_section(
         rows.append(tuple(cells))
     remarks = [
         f"(!) {labelled(entry.choice, answer.labels)} is infeasible: {entry.why_infeasible}."
-        for entry in found[:MOST_ROWS]
+        for entry in found[:_MOST_ROWS]
         if entry.design is None
     ]
-    left = max(len(found) - MOST_ROWS, 0)
+    left = max(len(found) - _MOST_ROWS, 0)
     if left:
         remarks.append(f"... and {left} more, which --json lists.")
     headers = ("instead", *["design"] * with_names, *map(in_words, columns))
@@ -478,7 +478,7 @@ def _notes_section(solved: KnownFront, design: NDArray[np.int64], chosen: Pick) 
         *(
             f"{axis.name}: {axis.size} choices are too many to try each other one"
             for axis in axes
-            if not axis.ordered and axis.size > MOST_CHOICES
+            if not axis.ordered and axis.size > _MOST_CHOICES
         ),
         *host_notes(study.problem),
         *_unknown(study),

@@ -28,7 +28,7 @@ from dse.study.demand import RATE
 FACTORS = np.exp2(np.arange(-32, 33) / 4)
 """Sizes, or intensities, at which roofs are drawn, over that of the design."""
 
-LEAST = 0.01
+_LEAST = 0.01
 """A roof is lifted where the lowest of another design is higher by this share."""
 
 ABOVE, DECADES = 3.0, 1e6
@@ -86,7 +86,7 @@ class Roofs:
         lowest = self.limited.limits[0]
         if self.lift is None or self.lifted is None:
             asks = "; --rate asks for more" * self.demanded
-            by = percent(LEAST)
+            by = percent(_LEAST)
             return (
                 f"The lowest roof, {lowest.words}: no design of the front lifts it by {by}{asks}."
             )
@@ -139,7 +139,7 @@ def roofs_of(
             ((column, places),) = moved.items()
             at = float(np.ravel(problem.columns(point, {column})[column])[0])
             found = replace(found, column=column, at=at, places=places, heights=heights)
-        beyond = front[_lowest(_heights(problem, quantity, front)) > lowest * (1.0 + LEAST)]
+        beyond = front[_lowest(_heights(problem, quantity, front)) > lowest * (1.0 + _LEAST)]
         if len(beyond):
             other = preference.first(problem, beyond)
             taken = pick(problem, other[0], preference.quantity)

@@ -32,7 +32,7 @@ from dse.reports.front_view import Ranges, objectives_text
 from dse.reports.sections import Section
 from dse.reports.text import (
     LARGE,
-    ROUNDING,
+    SHOWN_ROUNDING,
     in_words,
     listed,
     multiple,
@@ -48,7 +48,7 @@ from dse.study.workload_interface_budget import SECTIONS
 MOST_INTERVALS = 12
 """Intervals of a sweep that are shown; all its values follow where everything is shown."""
 
-CLOSE = 0.5
+_CLOSE = 0.5
 """A limit is shown when a quantity could not grow by more than this share."""
 
 
@@ -171,7 +171,7 @@ def limits_section(pick: Pick) -> Section:
     lines = [_bottleneck_text(entry, several) for entry in pick.bottlenecks]
     spare = {name: limit / pick.used[name] - 1.0 for name, limit in pick.most.items()}
     brief = [text.partition(". ")[0].rstrip(".") + "." for text in lines]
-    close = [_close(pick, name, share) for name, share in spare.items() if share < CLOSE]
+    close = [_close(pick, name, share) for name, share in spare.items() if share < _CLOSE]
     if close:
         lines.append(f"Close to a limit: {listed(close)}.")
     warned = [
@@ -200,7 +200,7 @@ def limits_section(pick: Pick) -> Section:
 
 
 def _close(pick: Pick, name: str, spare: float) -> str:
-    left = "none" if spare < ROUNDING else percent(spare)
+    left = "none" if spare < SHOWN_ROUNDING else percent(spare)
     of = f"{amount(pick.used[name], name)} of {units.show(pick.most[name], name)}"
     return f"{of} ({left} to spare)"
 
@@ -223,7 +223,7 @@ def _headroom(limit: Bottleneck, entry: Bottlenecks) -> str:
 
 def headroom(limit: Bottleneck) -> str:
     """Return how far a limit is above what is reached: ``14.8 %``, ``15.6x``, ``none``."""
-    if limit.slack is None or abs(limit.slack) < ROUNDING:
+    if limit.slack is None or abs(limit.slack) < SHOWN_ROUNDING:
         return "none"
     return f"{multiple(limit.slack)}x" if limit.slack >= LARGE else percent(limit.slack)
 

@@ -21,7 +21,7 @@ from dse.model.preference import Preference, prefer, wanted
 from dse.model.problem import Problem
 from dse.model.space import blocks
 from dse.reports.sections import Section
-from dse.reports.text import ROUNDING, in_words, listed, percent, rule_text
+from dse.reports.text import SHOWN_ROUNDING, in_words, listed, percent, rule_text
 from dse.runs.limits import ENUMERABLE
 from dse.runs.solved import KnownFront
 from dse.search import Outcome
@@ -258,7 +258,7 @@ class Margin:
         """The same, and how much is left."""
         if self.spare is None:
             return self.text
-        left = "none" if self.spare < ROUNDING else percent(self.spare)
+        left = "none" if self.spare < SHOWN_ROUNDING else percent(self.spare)
         return f"{self.text} ({left} to spare)"
 
 

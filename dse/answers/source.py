@@ -8,7 +8,7 @@ from pathlib import Path
 from dse.algebra import units
 from dse.errors import UnitError
 from dse.files.document import Document
-from dse.model.evaluation import ENTRY
+from dse.model.evaluation import LEDGER
 from dse.parametric.infeasible import require_any_feasible
 from dse.runs import finished, runner
 from dse.runs.finished import Finished
@@ -16,10 +16,10 @@ from dse.runs.solved import KnownFront, KnownFronts, Options, Run
 from dse.search.outcome import UNFINISHED
 from dse.search.settings import Budget
 
-RATE = "workload.rate"
+_RATE = "workload.rate"
 
 
-COUNTS = ("designs", "evaluated", "feasible", "exact", ENTRY)
+COUNTS = ("designs", "evaluated", "feasible", "exact", LEDGER)
 """What is known of a search: counts, whether the front is exact, and its ledger."""
 
 
@@ -37,7 +37,7 @@ def known_fronts(
     ``workload.rate``, and an override of the swept field ends the sweep.  `options` and `budget`
     are for what is searched now.
     """
-    pairs = [*overrides, *([(RATE, _rate(rate, dict(overrides)))] if rate is not None else [])]
+    pairs = [*overrides, *([(_RATE, _rate(rate, dict(overrides)))] if rate is not None else [])]
     base = finished.study_or_run(source, pairs)
     if isinstance(base, Run):
         return _of_run(base)
@@ -72,8 +72,8 @@ def _of_run(run: Run, budget: Budget | None = None) -> KnownFronts:
 
 def _rate(written: str, overrides: Mapping[str, str]) -> str:
     """Return a rate as it was written, checked."""
-    if RATE in overrides:
-        raise UnitError(f"rate {written!r}: {RATE} is {overrides[RATE]} already", "write it once")
+    if _RATE in overrides:
+        raise UnitError(f"rate {written!r}: {_RATE} is {overrides[_RATE]} already", "write it once")
     try:
         rate = units.parse(written, "workload_rate_bit_per_s")
     except UnitError as error:

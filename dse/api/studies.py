@@ -12,7 +12,7 @@ from dse.errors import ArgumentError
 from dse.files.document import Assignments, Document, assignments
 from dse.search.open_problem import OpenProblem, opened
 from dse.study import study as studies
-from dse.study.overrides import EXAMPLE, override
+from dse.study.overrides import OVERRIDE_EXAMPLE, override
 from dse.study.study import Study
 
 A_STUDY = "the path of a study, YAML text, a dict or a Study"
@@ -32,7 +32,7 @@ Overrides = Annotated[Assignments, assigned(ASSIGNED_FIELDS, "PATH=VALUE")]
 
 def override_pairs(overrides: Overrides | None) -> list[tuple[str, str]]:
     """Return overrides as pairs of dotted path and YAML."""
-    return [*assignments(overrides, EXAMPLE).items()]
+    return [*assignments(overrides, OVERRIDE_EXAMPLE).items()]
 
 
 def document_of(

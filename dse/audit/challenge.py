@@ -14,7 +14,7 @@ from dse.model.evaluation import distinct
 from dse.model.problem import Problem
 from dse.model.space import Index
 
-CHUNK = 65_536
+RIVAL_CHUNK = 65_536
 """Designs evaluated at once."""
 
 COMPARISONS = 4_000_000
@@ -84,16 +84,16 @@ def rival_designs(
     front = front[(front >= 0).all(axis=1)]
     sizes = np.array(problem.sizes, dtype=np.int64)
     if problem.size <= trials:
-        for start in range(0, problem.size, CHUNK):
-            rows = np.arange(start, min(start + CHUNK, problem.size))
+        for start in range(0, problem.size, RIVAL_CHUNK):
+            rows = np.arange(start, min(start + RIVAL_CHUNK, problem.size))
             yield (
                 np.stack(np.unravel_index(rows, problem.sizes), axis=1)
                 if len(sizes)
                 else (np.zeros((len(rows), 0), dtype=np.int64))
             )
         return
-    for start in range(0, trials, CHUNK):
-        count = min(CHUNK, trials - start)
+    for start in range(0, trials, RIVAL_CHUNK):
+        count = min(RIVAL_CHUNK, trials - start)
         yield random.integers(0, sizes, (count, len(sizes)), dtype=np.int64)
     if not len(front):
         return
@@ -105,16 +105,18 @@ def _neighbours(
 ) -> Iterator[Index]:
     """Yield every design one step from the front, and up to about `most` two steps from it."""
     reach = sum(2 if o else n - 1 for n, o in zip(problem.sizes, problem.ordered, strict=True))
-    part = max(1, CHUNK // max(1, reach))
+    part = max(1, RIVAL_CHUNK // max(1, reach))
     few = len(front) * reach**2 <= most
     for start in range(0, len(front), part):
         near = steps(front[start : start + part], problem)
         yield near
         if few:
             far = steps(near, problem)
-            yield from (far[first : first + CHUNK] for first in range(0, len(far), CHUNK))
-    for start in range(0, 0 if few else most, CHUNK):
-        chosen = random.integers(0, len(front), min(CHUNK, most - start))
+            yield from (
+                far[first : first + RIVAL_CHUNK] for first in range(0, len(far), RIVAL_CHUNK)
+            )
+    for start in range(0, 0 if few else most, RIVAL_CHUNK):
+        chosen = random.integers(0, len(front), min(RIVAL_CHUNK, most - start))
         yield _walk(front[chosen], problem, random)
 
 

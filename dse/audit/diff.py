@@ -21,7 +21,7 @@ from dse.model import tables
 from dse.model.evaluation import Goal, ledger_of
 from dse.model.problem import Problem
 from dse.model.space import HOST, Index
-from dse.model.volume import NOTHING, Volume, hypervolume, reference_point
+from dse.model.volume import NO_VOLUME, Volume, hypervolume, reference_point
 from dse.reports.designs import described, objective_values
 from dse.reports.text import Printable, in_words, plural, table_text, with_error
 from dse.runs import finished
@@ -38,10 +38,10 @@ Identity = tuple[tuple[str, str], ...]
 IGNORED = ("question", "search", "sweep", "objectives")
 """Parts of a study that assume nothing about a design."""
 
-SAME = 1e-9
+_SAME = 1e-9
 """Numbers closer than this, relative to each other, are equal."""
 
-MOST_ROWS = 15
+_MOST_ROWS = 15
 """Most designs of one kind in the text.  The JSON holds all."""
 
 
@@ -216,11 +216,11 @@ def _point(found: RunComparison, point: ComparedFronts) -> Iterator[str]:
             continue
         rows = [
             (moved.design, *(_number(moved, name) for name in goals))
-            for moved in designs[:MOST_ROWS]
+            for moved in designs[:_MOST_ROWS]
         ]
         yield "\n" + table_text(rows, (kind, *map(in_words, goals)))
-        if len(designs) > MOST_ROWS:
-            yield f"... and {len(designs) - MOST_ROWS} more"
+        if len(designs) > _MOST_ROWS:
+            yield f"... and {len(designs) - _MOST_ROWS} more"
     if point.differences:
         reference = ", ".join(units.show(value, name) for name, value in point.reference.items())
         volumes = " -> ".join(with_error(one.value, one.error) for one in point.volumes)
@@ -322,7 +322,7 @@ def _compared(
     for known in {**before, **after}:
         old = first.numbers(before[known]) if known in before else None
         new = second.numbers(after[known]) if known in after else None
-        if old and new and all(math.isclose(old[one], new[one], rel_tol=SAME) for one in old):
+        if old and new and all(math.isclose(old[one], new[one], rel_tol=_SAME) for one in old):
             continue
         side, row = (second, after[known]) if new else (first, before[known])
         name = described(side.prepared.problem, side.index[row : row + 1])[0]
@@ -342,7 +342,7 @@ def _volumes(
     corner = np.max([reference_point(loss) for loss in fronts], axis=0)
     ideal = losses.min(axis=0)
     old, new = (
-        hypervolume(side.loss, corner, ideal=ideal) if len(side.rows) else NOTHING
+        hypervolume(side.loss, corner, ideal=ideal) if len(side.rows) else NO_VOLUME
         for side in (first, second)
     )
     return objective_values(first.prepared.problem, corner), (old, new)

@@ -16,7 +16,7 @@ from dse.audit.verdict import FAILS, FOUND, HOLDS, Check, Find, Verification, ch
 from dse.errors import DseError, OutputError, shortened
 from dse.files.json import jsonable
 from dse.model import tables
-from dse.model.evaluation import ENTRY, Ledger, ledger_of
+from dse.model.evaluation import LEDGER, Ledger, ledger_of
 from dse.model.front import nondominated
 from dse.model.problem import Problem
 from dse.model.space import Index
@@ -26,7 +26,7 @@ from dse.reports.text import listed, plural, rule_text
 from dse.runs import finished, run_files
 from dse.runs.design_names import exact_name
 from dse.runs.finished import Finished, stands_for
-from dse.runs.limits import TOLERANCE
+from dse.runs.limits import BOUND_TOLERANCE
 from dse.runs.manifest import UNMET, front_facts, study_facts
 from dse.runs.notes import Counts, FrontOfPart
 from dse.runs.run_files import evaluations_file, read_evaluations
@@ -125,7 +125,7 @@ def _wrong_ledger(run: Finished, evaluated: int, pruned: int, every: Points) -> 
     right &= said.exact == run.manifest["exact"]
     whole = said.known + said.failed + said.unknown + said.pruned
     right &= (said.known, said.pruned) == (evaluated, pruned) and (open_ended or whole == designs)
-    return [] if right else [f"{ENTRY} of the manifest is not what follows from its counts"]
+    return [] if right else [f"{LEDGER} of the manifest is not what follows from its counts"]
 
 
 def _failed(problem: Problem) -> int:
@@ -196,7 +196,7 @@ def check_numbers(run: Finished, every: Points) -> Check:
                     said = f"{row[name]!r} is written, the model says {value}"
                     wrong.append(f"row {number + 1}, {name}: {said}")
     right = f"{len(columns)} columns of {plural(len(run.rows), 'row')} as the model has them"
-    return check_of("numbers", wrong, f"{right}, within {TOLERANCE:g}, relative")
+    return check_of("numbers", wrong, f"{right}, within {BOUND_TOLERANCE:g}, relative")
 
 
 def check_feasible(every: Points) -> Check:
@@ -308,10 +308,10 @@ def _rising(index: Index) -> NDArray[np.bool_]:
 
 
 def _same(written: NDArray[np.generic], expected: NDArray[np.generic]) -> NDArray[np.bool_]:
-    """Return which values are the same, numbers within `TOLERANCE`, missing ones as NaN."""
+    """Return which values are the same, numbers within `BOUND_TOLERANCE`, missing ones as NaN."""
     if written.dtype.kind in "fiub" and expected.dtype.kind in "fiub":
         with np.errstate(invalid="ignore"):
-            same = np.isclose(written, expected, rtol=TOLERANCE, atol=0.0, equal_nan=True)
+            same = np.isclose(written, expected, rtol=BOUND_TOLERANCE, atol=0.0, equal_nan=True)
         return np.asarray(same)
     pairs = zip(written.tolist(), expected.tolist(), strict=True)
     return np.array([a == b or (_is_empty(a) and _is_empty(b)) for a, b in pairs], dtype=bool)
@@ -547,12 +547,12 @@ def _different_lists(name: str, said: list[Any], right: list[Any]) -> Iterator[s
 
 
 def _is_same(said: Any, right: Any) -> bool:
-    """Return whether two plain values are the same, numbers within `TOLERANCE`."""
+    """Return whether two plain values are the same, numbers within `BOUND_TOLERANCE`."""
     if isinstance(said, bool) or not isinstance(said, int | float):
         return bool(said == right)
     if not isinstance(right, int | float):
         return False
-    return math.isclose(said, right, rel_tol=TOLERANCE, abs_tol=0.0)
+    return math.isclose(said, right, rel_tol=BOUND_TOLERANCE, abs_tol=0.0)
 
 
 def _shown(value: Any) -> str:

@@ -13,7 +13,7 @@ from dse.cli.options import COMMANDS, made
 from dse.errors import ArgumentError
 from dse.reports import progress
 
-GROUPS = {
+COMMAND_GROUPS = {
     "Use": {"run": "runs", "answer": "questions", "report": "runs"},
     "Begin": {"new": "environment"} | dict.fromkeys(("check", "status", "serve", "mcp"), "runs"),
     "Ask": dict.fromkeys(("explain", "flips", "map", "uncertainty", "simulate"), "questions"),
@@ -23,7 +23,7 @@ GROUPS = {
 }
 """Commands, and the module of this package that has each: it is imported when one is wanted."""
 
-NAMES = tuple(name for names in GROUPS.values() for name in names)
+NAMES = tuple(name for names in COMMAND_GROUPS.values() for name in names)
 """Names of commands, in the order of the list."""
 
 INSIDE = {
@@ -100,7 +100,7 @@ class Commands(TyperGroup):
         names = self.list_commands(ctx)
         width = max(map(len, names), default=0)
         left = {"Commands": {name: "" for name in names if name not in NAMES}}
-        for title, group in (GROUPS | left).items():
+        for title, group in (COMMAND_GROUPS | left).items():
             rows = [
                 (
                     name.ljust(width),
@@ -155,7 +155,7 @@ def application(*names: str) -> typer.Typer:
     groups: dict[str, typer.Typer] = {}
     known = {*names} <= {*NAMES}
     wanted = names if names and known else NAMES
-    for places in GROUPS.values():
+    for places in COMMAND_GROUPS.values():
         for name in filter(wanted.__contains__, places):
             import_module(f"dse.cli.{places[name]}")
     for words, entry in COMMANDS.items():

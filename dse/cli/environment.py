@@ -56,7 +56,7 @@ def list_(name: str | None = None, *, provides: str | None = None, json: bool = 
     """
     from dse.installation import inventory
 
-    if name is None or name in inventory.KINDS or provides is not None:
+    if name is None or name in inventory.LISTED_KINDS or provides is not None:
         if json:
             show_json(inventory.listed_facts(name, provides))
         else:

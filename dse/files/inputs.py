@@ -12,7 +12,7 @@ from dse.errors import OutputError
 from dse.files.document import IN_MEMORY, Document
 from dse.files.json import read_bytes, read_json, read_regular
 
-FOLDER = "inputs"
+INPUTS = "inputs"
 """Folder of a run with copies of the files."""
 
 
@@ -60,7 +60,7 @@ def copies(found: Mapping[str, Input]) -> dict[str, dict[str, Any]]:
         while name.casefold() in taken:
             name = f"_{name}"
         taken.add(name.casefold())
-        said[written] = {"copy": f"{FOLDER}/{name}", "sha256": entry.sha256}
+        said[written] = {"copy": f"{INPUTS}/{name}", "sha256": entry.sha256}
     return said
 
 
@@ -73,14 +73,14 @@ def write_inputs(found: Mapping[str, Input], folder: Path) -> None:
 
 
 def owned(run: Path) -> tuple[str, ...]:
-    """Return `FOLDER` if a run's `FOLDER` holds only the copies of its manifest."""
+    """Return `INPUTS` if a run's `INPUTS` holds only the copies of its manifest."""
     try:
         manifest = read_json(run / "manifest.json")
         known = {said["copy"] for said in manifest["inputs"].values()}
-        there = {f"{FOLDER}/{entry.name}" for entry in (run / FOLDER).iterdir()}
+        there = {f"{INPUTS}/{entry.name}" for entry in (run / INPUTS).iterdir()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return ()
-    return (FOLDER,) if there <= known else ()
+    return (INPUTS,) if there <= known else ()
 
 
 def restored(document: Document, copied: Mapping[str, Any], folder: Path) -> Document:

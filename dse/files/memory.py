@@ -16,7 +16,7 @@ from dse.files.document import IN_MEMORY, NOWHERE, Document, parse_document
 from dse.files.limits import STUDY_DEPTH
 from dse.files.yaml import to_yaml
 
-PLAIN = "a study holds mappings, lists, text, numbers and data frames"
+_PLAIN = "a study holds mappings, lists, text, numbers and data frames"
 
 
 def of_data(data: Mapping[str, Any]) -> Document:
@@ -70,7 +70,7 @@ class _PlainReader:
         if value is None or isinstance(value, str | bool | int | float):
             return value
         kind = f"<{type(value).__name__}>"
-        return self._refuse(path, kind, PLAIN, "write values as in a study file")
+        return self._refuse(path, kind, _PLAIN, "write values as in a study file")
 
     def _key(self, key: Any, path: KeyPath) -> str:
         if isinstance(key, str):

@@ -17,7 +17,7 @@ from dse.contract.generators import Generator
 from dse.errors import UnknownPluginError, nearest
 from dse.files.document import is_record
 from dse.files.json import is_regular
-from dse.installation.inventory import KINDS, Row
+from dse.installation.inventory import LISTED_KINDS, Row
 from dse.plugins import registry
 from dse.reports.text import in_words, percent, table_text
 from dse.search.settings import allowed_text, value_text
@@ -90,7 +90,9 @@ def _every(name: str) -> list[Known]:
     if not found and is_record(name):
         raise UnknownPluginError(f"there is no file {name!r}", "check the path")
     if not found:
-        raise UnknownPluginError(f"nothing is called {name!r}", nearest(name, {*known, *KINDS}))
+        raise UnknownPluginError(
+            f"nothing is called {name!r}", nearest(name, {*known, *LISTED_KINDS})
+        )
     return found
 
 

@@ -91,7 +91,7 @@ PURPOSES: Mapping[str, str] = {
 }
 """Purposes of the extras.  An extra without an entry is shown without one."""
 
-PROGRAMS: Mapping[str, str] = {
+_PROGRAMS: Mapping[str, str] = {
     "yosys": "mapping of hardware, where the extra rtl is not installed",
 }
 """Other programs, and their purpose."""
@@ -139,7 +139,8 @@ def diagnose() -> Diagnosis:
             if extra
         },
         "programs": {
-            name: {"for": purpose, "path": shutil.which(name)} for name, purpose in PROGRAMS.items()
+            name: {"for": purpose, "path": shutil.which(name)}
+            for name, purpose in _PROGRAMS.items()
         },
         "findings": findings,
     }

@@ -122,7 +122,7 @@ def _starter(file: str) -> str:
 
 Row = Sequence[str]
 
-FEW = 50
+_FEW = 50
 """Characters of names of a kind if all kinds are shown."""
 
 
@@ -143,7 +143,7 @@ def list_(kind: str | None, provides: str | None = None) -> None:
             table = table_text(rows, headers) if rows or provides is None else ""
             print(f"{name} ({len(rows)})\n{table or _closest(str(provides), name)}\n")
     for name in kinds:
-        listed = KINDS[name]
+        listed = LISTED_KINDS[name]
         for found in registry.survey(listed) if listed else ():
             if found.error is not None:
                 print(f"omitted: {found.error}", file=sys.stderr)
@@ -155,7 +155,7 @@ def _short(names: Iterable[str]) -> str:
     """Return some names in one line, those first that are short: a family before its members."""
     found = ""
     for name in sorted(names, key=len):
-        if len(found) + len(name) > FEW:
+        if len(found) + len(name) > _FEW:
             return f"{found} ..."
         found = f"{found}, {name}".removeprefix(", ")
     return found
@@ -165,8 +165,8 @@ def names_of(kind: str = "") -> list[str]:
     """Return the names of one kind, or all that `dse list` takes: kinds and their names."""
     if kind == "studies":
         return [*shipped_studies()]
-    listed = [record for one, record in KINDS.items() if record and kind in ("", one)]
-    kinds = [] if kind else [*KINDS]
+    listed = [record for one, record in LISTED_KINDS.items() if record and kind in ("", one)]
+    kinds = [] if kind else [*LISTED_KINDS]
     return kinds + [found.record.name for record in listed for found in _found(record)]
 
 
@@ -181,14 +181,14 @@ def listed_facts(kind: str | None, provides: str | None = None) -> dict[str, lis
 
 
 def _kinds(kind: str | None, provides: str | None) -> Sequence[str]:
-    if kind is not None and kind not in KINDS:
-        raise UnknownPluginError(f"{kind!r} cannot be listed", nearest(kind, KINDS))
+    if kind is not None and kind not in LISTED_KINDS:
+        raise UnknownPluginError(f"{kind!r} cannot be listed", nearest(kind, LISTED_KINDS))
     if provides is not None and kind not in (None, *PROVIDERS):
         rule = f"--provides {provides!r}: {kind} provide no functions"
         raise UnknownPluginError(rule, f"list {' or '.join(PROVIDERS)}")
     if provides is not None and provides not in (known := registry.records(contract.Function)):
         raise UnknownPluginError(f"{provides!r} is no function", nearest(provides, known))
-    every = KINDS if provides is None else PROVIDERS
+    every = LISTED_KINDS if provides is None else PROVIDERS
     return [*every] if kind is None else [kind]
 
 
@@ -223,8 +223,8 @@ def _found(kind: type) -> Iterator[_Found]:
 
 
 def table_of(kind: str, provides: str | None = None) -> tuple[Row, list[Row]]:
-    """Return headers and rows of one of `KINDS`: all of them, or those that provide a function."""
-    record = KINDS[kind]
+    """Return headers and rows of one of `LISTED_KINDS`, all or those that provide a function."""
+    record = LISTED_KINDS[kind]
     if record is None:
         studies = shipped_studies().items()
         rows: list[Row] = [
@@ -337,7 +337,7 @@ _COLUMNS: Mapping[type, Mapping[str, Callable[[_Found], str]]] = {
     papers.Figure: {"figure": lambda one: one.record.name, "after": lambda one: one.source},
 }
 
-KINDS: Mapping[str, type | None] = {
+LISTED_KINDS: Mapping[str, type | None] = {
     **{f"{kind.__name__.lower()}s": kind for kind in _COLUMNS},
     "studies": None,
 }

@@ -14,7 +14,7 @@ from string import Formatter
 from dse.algebra.units import factor, show
 from dse.contract.evaluators import INFEASIBLE, InfeasibleDesign, Measurement, Value
 from dse.errors import UnitError, nearest
-from dse.measure.outputs import NOTHING, Declared, UnusableOutputError, read, values
+from dse.measure.outputs import NO_OUTPUTS, Declared, UnusableOutputError, read, values
 from dse.workers.programs import Ended, how_it_ended, machine_byte, supervised
 from dse.workers.supervisor import OUTPUT
 
@@ -64,7 +64,7 @@ class Command:
     units: Mapping[str, str] = field(default_factory=dict, hash=False)
     timeout_s: float | None = None
     memory_byte: int | None = None
-    declared: Declared = NOTHING
+    declared: Declared = NO_OUTPUTS
 
     def measure(self, design: Mapping[str, Value], folder: Path) -> Measurement:
         """Measure one design once."""

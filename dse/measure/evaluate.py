@@ -49,7 +49,7 @@ from dse.study.axes import written_unit
 from dse.study.reader import Path, Reader
 from dse.study.tables import column_quantity, columns_of, read_input, refuse_impossible
 
-PLAIN = ("", *DIMENSIONLESS)
+_PLAIN = ("", *DIMENSIONLESS)
 """Texts that mean no unit."""
 
 LARGEST_FILE_BYTE = 16 * 2**20
@@ -127,7 +127,7 @@ def _quantity(name: str, unit: str | int | None) -> tuple[str, str]:
         raise UnitError(
             rule, f"write for instance `{name}: um2`, or `{name}: 1` for a plain number"
         )
-    unit = "" if str(unit) in PLAIN else str(unit)
+    unit = "" if str(unit) in _PLAIN else str(unit)
     suffix = units.factor(unit)[1]
     own = units.suffix(name)
     if own and own != suffix:

@@ -17,7 +17,7 @@ from typing import Any
 
 from dse.contract.evaluators import INFEASIBLE, InfeasibleDesign, Measurement, Value
 from dse.errors import FOREIGN, UnitError, nearest
-from dse.measure.outputs import NOTHING, Declared, UnusableOutputError, values
+from dse.measure.outputs import NO_OUTPUTS, Declared, UnusableOutputError, values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ class FunctionEvaluator:
     function: Callable[..., Mapping[str, float | str]]
     outputs: Mapping[str, str] = field(hash=False)
     identity: str
-    declared: Declared = NOTHING
+    declared: Declared = NO_OUTPUTS
 
     def measure(self, design: Mapping[str, Value], folder: Path) -> Measurement:
         """Measure one design once; whatever the function raises is why that failed."""
@@ -91,7 +91,7 @@ class FileFunction:
     name: str
     outputs: Mapping[str, str] = field(hash=False)
     identity: str
-    declared: Declared = NOTHING
+    declared: Declared = NO_OUTPUTS
 
     def measure(self, design: Mapping[str, Value], folder: Path) -> Measurement:
         """Measure one design once; a file that cannot be imported fails as a program would."""

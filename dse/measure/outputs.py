@@ -48,13 +48,13 @@ class Declared:
     exits: Sequence[int] = ()
 
 
-NOTHING = Declared()
+NO_OUTPUTS = Declared()
 
-STATED = "where it is right, state `least` of the output"
+_STATED = "where it is right, state `least` of the output"
 
 
 def values(
-    text: bytes, outputs: Mapping[str, str], file: str, declared: Declared = NOTHING
+    text: bytes, outputs: Mapping[str, str], file: str, declared: Declared = NO_OUTPUTS
 ) -> dict[str, float]:
     """Return in SI what a program wrote, by quantity.
 
@@ -121,7 +121,7 @@ def _check_units(found: Mapping[str, float], declared: Declared, file: str) -> N
         if wrong := fault_of(number, quantity, signed=quantity in declared.stated):
             shown = show(number, quantity)
             raise UnusableOutputError(
-                f"{file}: {stem(quantity)}: {shown}; {'; '.join(wrong)}; {STATED}"
+                f"{file}: {stem(quantity)}: {shown}; {'; '.join(wrong)}; {_STATED}"
             )
 
 

@@ -28,7 +28,7 @@ from dse.study.search_section import Options
 
 Facts = Mapping[str, Any]
 
-SAME = ("study", "search", "identity", "inputs")
+_SAME = ("study", "search", "identity", "inputs")
 """What has to be as it was where a run goes on."""
 
 
@@ -127,7 +127,7 @@ def require_same(before: Facts | None, now: Facts, folder: Path, count: int) -> 
     OutputError
         With a line for each field.
     """
-    old, new = ({name: (facts or {}).get(name, {}) for name in SAME} for facts in (before, now))
+    old, new = ({name: (facts or {}).get(name, {}) for name in _SAME} for facts in (before, now))
     changed = changed_fields(old, new)
     if before is None or not changed:
         return

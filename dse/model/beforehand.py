@@ -15,13 +15,13 @@ from dse.model.graph import missed_by
 from dse.model.measured import MEASURED, MeasuredColumns
 from dse.model.space import Axis, Index, Points, as_index, blocks
 
-COUNTED = 1_000_000
+MOST_COUNTED = 1_000_000
 """Largest space whose designs that no such rule excludes are counted."""
 
 MOST_CODES = 2**62
 """Largest space whose designs fit into whole numbers."""
 
-TOGETHER = 65_536
+_TOGETHER = 65_536
 """Number of designs that are judged at once."""
 
 
@@ -97,9 +97,9 @@ class Beforehand:
         most = min(self._measured.size(problem.space), problem.size)
         if not self.any:
             return 0, most
-        if self.pool is None and (problem.size > COUNTED or problem.continuous):
+        if self.pool is None and (problem.size > MOST_COUNTED or problem.continuous):
             return None, most
-        parts = [self.pool] if self.pool is not None else blocks(problem.sizes, TOGETHER)
+        parts = [self.pool] if self.pool is not None else blocks(problem.sizes, _TOGETHER)
         sizes = [problem.sizes[axis] for axis in axes]
         left, measured = 0, np.empty(0, dtype=np.int64)
         for part in parts:

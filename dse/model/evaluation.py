@@ -28,7 +28,7 @@ from dse.model.space import Points
 Problem = Any
 """A `dse.model.problem.Problem`, in the modules that it imports."""
 
-SPLIT = 2.0**13 + 1.0
+_SPLIT = 2.0**13 + 1.0
 """Factor that keeps 40 of the 53 significant bits of a number (Veltkamp)."""
 
 
@@ -78,7 +78,7 @@ def rounded(loss: NDArray[np.float64]) -> NDArray[np.float64]:
     losses are never compared without the slack of 1e-9, nor put on a front unevaluated.
     """
     with np.errstate(invalid="ignore", over="ignore"):
-        carried = loss * SPLIT
+        carried = loss * _SPLIT
         rounded = carried - (carried - loss)
     np.copyto(rounded, loss, where=~np.isfinite(carried))
     return rounded
@@ -153,7 +153,7 @@ class Evaluation:
         return np.asarray((self.violation <= 0).all(axis=1))
 
 
-ENTRY = "ledger"
+LEDGER = "ledger"
 """Entry of a manifest with the ledger."""
 
 
@@ -222,4 +222,4 @@ class Ledger:
 
 def ledger_of(manifest: Mapping[str, Any]) -> Ledger:
     """Return the ledger of a run."""
-    return Ledger(**manifest[ENTRY])
+    return Ledger(**manifest[LEDGER])

@@ -18,7 +18,7 @@ from dse.algebra.enclosure import Enclosure, ends, is_exact
 from dse.contract import Column
 from dse.model.designs import AREAS, BLOCKS, POWERS, Designs
 
-WHOLE = 1e-9
+_WHOLE = 1e-9
 """Rounding error allowed in a whole number."""
 
 SLACK = 1e-9
@@ -208,7 +208,7 @@ class Fleet:
         found = self.total(np.ones(self.designs.metrics.clock_hz.shape[-1]))
         if not isinstance(found, Enclosure):
             return found
-        return Enclosure(np.ceil(found.low - WHOLE), np.floor(found.high + WHOLE))
+        return Enclosure(np.ceil(found.low - _WHOLE), np.floor(found.high + _WHOLE))
 
     def column(self, name: str) -> Any:
         """Return one of `STAGE_COLUMNS`, in the shape to which the counts broadcast."""

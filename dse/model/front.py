@@ -25,10 +25,10 @@ SAMPLE, PIVOTS = 1_024, 8
 """Rows in a sample of more rows, and rows of it, with the least sums, that are compared with all
 rows before the full comparison."""
 
-CHUNK = 16_384
+_CHUNK = 16_384
 """Rows that stay in the cache."""
 
-TOGETHER = 32_768
+_TOGETHER = 32_768
 """Number of pairs of rows compared at once.  One by one, calls would take most of the time."""
 
 FIRST, MANY = 32, 1_024
@@ -86,7 +86,7 @@ def dominated_by_point(loss: NDArray[np.float64], by: NDArray[np.float64]) -> ND
 
 def nondominated_by(loss: NDArray[np.float64], pivots: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the rows of `loss`, (n, m), that no pivot dominates."""
-    if len(loss) * len(pivots) <= TOGETHER:
+    if len(loss) * len(pivots) <= _TOGETHER:
         pairs = [
             (column[:, np.newaxis], pivot) for column, pivot in zip(loss.T, pivots.T, strict=True)
         ]
@@ -205,9 +205,9 @@ def _hopeful(losses: NDArray[np.float64]) -> NDArray[np.intp]:
     # rows may come in an order, so the sample is not every n-th of them
     sample = losses[np.random.default_rng(0).integers(0, len(losses), SAMPLE)]
     pivots = sample[np.argpartition(_scaled_sum(sample), PIVOTS)[:PIVOTS]]
-    starts = range(0, len(losses), CHUNK)
+    starts = range(0, len(losses), _CHUNK)
     return np.concatenate(
-        [start + nondominated_by(losses[start : start + CHUNK], pivots) for start in starts]
+        [start + nondominated_by(losses[start : start + _CHUNK], pivots) for start in starts]
     )
 
 
@@ -268,7 +268,7 @@ def some_losses(loss: ArrayLike) -> NDArray[np.float64]:
     return losses
 
 
-LARGE = 65_536
+LARGE_FRONT = 65_536
 """Size of a front above which new designs wait until they are half as many as the front.
 
 Then each design is compared with others a few times, however large the front becomes.
@@ -293,7 +293,7 @@ class FrontSoFar:
         best = nondominated(loss)
         self._waiting.append((as_index(points, rows[best]), loss[best]))
         waiting = sum(len(part) for part, _ in self._waiting)
-        if len(self._index) < LARGE or 2 * waiting > len(self._index):
+        if len(self._index) < LARGE_FRONT or 2 * waiting > len(self._index):
             self._merge()
 
     @property

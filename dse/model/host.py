@@ -23,7 +23,7 @@ from dse.model.space import NOWHERE, Axis, Index, Points, Space, as_index, const
 
 INTERFACE = "interface_"
 
-MOST = 10_000
+_MOST = 10_000
 """Most rows of the host: the product of the values of its axes."""
 
 
@@ -75,7 +75,7 @@ class HostAlone:
         own = {name: each[name] for each in columns for name in self.about.own if name in each}
         with np.errstate(invalid="ignore"):
             known = {name for name, at in own.items() if (np.isfinite(at) & (at > 0)).all()}
-        few = (f"room for more than {MOST:,} of it",) if space.size > MOST else ()
+        few = (f"room for more than {_MOST:,} of it",) if space.size > _MOST else ()
         return (*(name for name in self.about.own if name not in known), *self.unknown, *few)
 
     def _problem(self, whole: Problem) -> Problem:

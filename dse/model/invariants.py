@@ -21,7 +21,7 @@ from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.plugins import registry
 
-MOST_DESIGNS = 2_000
+_MOST_DESIGNS = 2_000
 """Approximate number of examined designs of a sample, and of a front with one more instance."""
 
 REPORT = "this is a fault of a model, not of the study: please report it, with the study"
@@ -50,7 +50,7 @@ def check_invariants(problem: Problem, front: Index, *samples: Index) -> None:
 
 
 def _some(designs: Index) -> Index:
-    return designs[:: max(1, len(designs) // MOST_DESIGNS)]
+    return designs[:: max(1, len(designs) // _MOST_DESIGNS)]
 
 
 def _refuse_negative(problem: Problem, index: Index, columns: Mapping[str, Any]) -> None:

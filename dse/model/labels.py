@@ -18,7 +18,7 @@ LONGEST_LABEL = 64
 JOINED = re.compile(r"( \+ | -> )")
 """Separators between the parts of a fleet, and between the stages of a chain."""
 
-COUNTED = re.compile(r"(?:^|(?<= \+ )|(?<= -> ))(\d+) (?=\S)")
+COUNT_BEFORE_NAME = re.compile(r"(?:^|(?<= \+ )|(?<= -> ))(\d+) (?=\S)")
 """Count of a core, in the name of a fleet."""
 
 

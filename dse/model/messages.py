@@ -15,7 +15,7 @@ from dse.contract import SIZE, Column
 from dse.model.designs import Designs
 from dse.model.mixed import TASKS_OFFLOADED, Parted
 
-ROUNDING = 1e-12
+_ROUNDING = 1e-12
 """Relative rounding error allowed in a whole number of tasks."""
 
 ONE_SIZE = (Parted(1.0, ((1.0, 1.0),)),)
@@ -30,7 +30,7 @@ def whole_tasks(
 ) -> Column:
     """Return the number of tasks of a message with its end: ``ceil((8 g + e) / p)``."""
     bits = 8.0 * size_byte + message_end_bit
-    tasks: Column = np.ceil(bits / payload_bit * (1.0 - ROUNDING))
+    tasks: Column = np.ceil(bits / payload_bit * (1.0 - _ROUNDING))
     return tasks
 
 

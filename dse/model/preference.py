@@ -19,7 +19,7 @@ from dse.model.front import bend
 from dse.model.problem import Problem
 from dse.model.space import Index
 
-SHORT: Mapping[str, tuple[str, ...]] = {"power": ("w",), "area": ("m2", "ge", "lc")}
+_SHORT: Mapping[str, tuple[str, ...]] = {"power": ("w",), "area": ("m2", "ge", "lc")}
 """Words for the first objective in one of these units.  Without one, they are expressions."""
 
 
@@ -193,9 +193,9 @@ def prefer(problem: Problem, written: str | None = None) -> Preference:
         return Preference("the knee of the front", None)
     names = [goal.name for goal in problem.goals]
     if written is None:
-        chosen = _in_unit(names, SHORT["power"]) or names[0]
+        chosen = _in_unit(names, _SHORT["power"]) or names[0]
     else:
-        chosen = _in_unit(names, SHORT.get(written, ())) or _ending(names, written) or written
+        chosen = _in_unit(names, _SHORT.get(written, ())) or _ending(names, written) or written
     known = [quantity.name for quantity in problem.quantities if not quantity.labels]
     expression = parse_expression(chosen, known)
     if expression.is_constraint:

@@ -12,7 +12,7 @@ from dse.contract import Column, Matrix
 from dse.errors import ContractError
 from dse.model.front import as_losses, nondominated, some_losses
 
-MARGIN = 0.1
+_MARGIN = 0.1
 """Distance of the reference point beyond the worst point of a front, relative to its range."""
 
 MOST_EXACT_WORK = 10**8
@@ -21,7 +21,7 @@ MOST_EXACT_WORK = 10**8
 MOST_ESTIMATE_WORK = 4 * 10**9
 """Rows by objectives by directions of an estimate: about a second, measured."""
 
-BATCHES = 16
+_BATCHES = 16
 MOST_DIRECTIONS = 2**14
 LEAST_DIRECTIONS = 2**6
 """Directions of each of the independent estimates whose mean is the result."""
@@ -46,7 +46,7 @@ class Volume:
         return Volume(share, relative)
 
 
-NOTHING = Volume(0.0)
+NO_VOLUME = Volume(0.0)
 
 
 def hypervolume(loss: ArrayLike, reference: ArrayLike, *, ideal: ArrayLike | None = None) -> Volume:
@@ -59,7 +59,7 @@ def hypervolume(loss: ArrayLike, reference: ArrayLike, *, ideal: ArrayLike | Non
 
     over directions w that are uniform on the positive part of the unit sphere (Deng and Zhang,
     IEEE Transactions on Evolutionary Computation 23, 2019, `moocore.hv_approx`), without bias.
-    Its standard error comes from `BATCHES` independent means, always with the same seeds.
+    Its standard error comes from `_BATCHES` independent means, always with the same seeds.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def hypervolume(loss: ArrayLike, reference: ArrayLike, *, ideal: ArrayLike | Non
         )
     inside = losses[(losses < corner).all(axis=1)]
     if not len(inside):
-        return NOTHING
+        return NO_VOLUME
     if ideal is not None:
         best = np.asarray(ideal, dtype=np.float64)
         if best.shape != corner.shape or not (best < corner).all():
@@ -110,17 +110,17 @@ def exact_work(rows: int, objectives: int) -> int:
 
 
 def _estimated(losses: NDArray[np.float64], corner: Column) -> Volume:
-    fitting = MOST_ESTIMATE_WORK // (BATCHES * losses.size)
+    fitting = MOST_ESTIMATE_WORK // (_BATCHES * losses.size)
     import moocore
 
     directions = min(max(fitting, LEAST_DIRECTIONS), MOST_DIRECTIONS)
     means = np.array(
         [
             moocore.hv_approx(losses, corner, nsamples=directions, seed=seed, method="DZ2019-MC")
-            for seed in range(BATCHES)
+            for seed in range(_BATCHES)
         ]
     )
-    return Volume(float(means.mean()), float(means.std(ddof=1) / math.sqrt(BATCHES)))
+    return Volume(float(means.mean()), float(means.std(ddof=1) / math.sqrt(_BATCHES)))
 
 
 def reference_point(loss: ArrayLike) -> Column:
@@ -138,7 +138,7 @@ def reference_point(loss: ArrayLike) -> Column:
     front = losses[nondominated(losses)]
     worst, spread = front.max(axis=0), np.ptp(front, axis=0)
     margin = np.where(spread > 0, spread, np.abs(worst))
-    margin = MARGIN * np.where(margin > 0, margin, 1.0 / MARGIN)
+    margin = _MARGIN * np.where(margin > 0, margin, 1.0 / _MARGIN)
     # A margin below the spacing of floats would vanish in the sum.
     reference: Column = np.maximum(worst + margin, np.nextafter(worst, np.inf))
     return reference

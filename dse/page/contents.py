@@ -17,12 +17,12 @@ from dse.algebra.base_units import BINARY
 from dse.algebra.thresholds import thresholds_of
 from dse.errors import OutputError
 from dse.model.evaluation import KNEE
-from dse.model.labels import COUNTED
+from dse.model.labels import COUNT_BEFORE_NAME
 from dse.model.preference import Preference
 from dse.model.space import ALONE, HOST, Index
 from dse.reports import front_view
 from dse.reports.designs import described, for_people, parts
-from dse.reports.front_text import RULE, representative_rows
+from dse.reports.front_text import SHOWN_RULE, representative_rows
 from dse.reports.front_view import ARROW, FrontView, Scale, axis_scale, kind_of, thinned
 from dse.reports.sections import Section
 from dse.reports.text import in_words, plural
@@ -53,7 +53,7 @@ FLIPS, ROOFS = "flips", "roofs"
 OWN = "own"
 """The study's preference, if it is neither an objective nor the knee."""
 
-POWERS = range(-30, 31)
+_POWERS = range(-30, 31)
 """Powers of ten that are tried to find the first number of each prefix."""
 
 
@@ -149,7 +149,7 @@ def with_choices(view: FrontView) -> FrontView:
 def _fleets(view: FrontView) -> dict[str, NDArray[Any]]:
     """Return cores and numbers of instances by stage, empty if designs are no fleets."""
     stages = [name.split(ARROW) for name in view.names if name != ALONE]
-    if len({len(chain) for chain in stages}) != 1 or not COUNTED.match(stages[0][0]):
+    if len({len(chain) for chain in stages}) != 1 or not COUNT_BEFORE_NAME.match(stages[0][0]):
         return {}
     alone = np.array([name == ALONE for name in view.names])
     columns: dict[str, NDArray[Any]] = {}
@@ -160,7 +160,7 @@ def _fleets(view: FrontView) -> dict[str, NDArray[Any]]:
         cores = np.full(view.size, HOST, dtype=object)
         cores[~alone] = [kind_of(fleet).replace(f"{stage}.", "") for fleet in fleets]
         counts = np.full(view.size, np.nan)
-        counts[~alone] = [sum(map(int, COUNTED.findall(fleet))) for fleet in fleets]
+        counts[~alone] = [sum(map(int, COUNT_BEFORE_NAME.findall(fleet))) for fleet in fleets]
         columns[f"{stage} core".strip()] = cores.astype(str)
         columns[f"{stage} instances".strip()] = counts
     return columns
@@ -251,7 +251,7 @@ def unit_facts(name: str) -> dict[str, Any]:
 def unit_steps(name: str) -> list[tuple[float, float, str]]:
     """Return from which size on a quantity is written in which unit: least, factor, label."""
     steps: list[tuple[float, float, str]] = []
-    for power in POWERS:
+    for power in _POWERS:
         factor, label = units.scale([float(f"1e{power}")], name)
         if not steps or steps[-1][2] != label:
             steps.append((float(f"1e{power}") if steps else 0.0, factor, label))
@@ -345,7 +345,9 @@ def remarks(run: PageRun, cloud: int) -> list[str]:
     view = drawn(run, cloud)
     said = [_cloud_words(run, cloud)]
     if view.size > MOST_LINES:
-        said.append(f"Of {view.size:,} designs {MOST_LINES:,} are lines across the axes: {RULE}.")
+        said.append(
+            f"Of {view.size:,} designs {MOST_LINES:,} are lines across the axes: {SHOWN_RULE}."
+        )
     same = [view.words(name) for name, _ in view.objectives if front_view.is_same(view, name)]
     if same:
         said.append(f"The same for every design, and so not drawn: {', '.join(same)}.")

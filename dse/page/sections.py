@@ -24,14 +24,14 @@ from dse.study.assumptions import MOST_RECORDS, Assumption, assumptions_of
 from dse.study.evidence import MOST_ASSUMPTIONS, source_of
 from dse.study.overrides import settable
 
-MOST_ROWS = 200
+_MOST_ROWS = 200
 """Rows of the table that is read without scripts."""
 
 
 def front_section(run: PageRun) -> Section:
     """Return the front as a table: all of it, or representative rows."""
     written = not is_so_far(run.run.manifest)
-    return front_table(with_choices(run.view), run.name, MOST_ROWS, written=written)
+    return front_table(with_choices(run.view), run.name, _MOST_ROWS, written=written)
 
 
 def cores_section(run: PageRun) -> Section:

@@ -16,7 +16,7 @@ from dse.contract.papers import Figure, Laboratory
 from dse.reports.drawing import FILLS, Picture, drawing, log_ticks, save_figure, whole_between
 
 MOST_TICKS = 6
-LARGE = 14
+_LARGE = 14
 """Larger powers of two are written as powers."""
 
 
@@ -60,7 +60,7 @@ def _ticks(axis: Any, low: float, high: float) -> None:
         return
     powers = whole_between(np.log2([low, high]))
     shown = powers[:: -(-len(powers) // MOST_TICKS) or 1]
-    words = {2.0**k: f"{2.0**k:g}" if abs(k) <= LARGE else f"2^{k}" for k in shown}
+    words = {2.0**k: f"{2.0**k:g}" if abs(k) <= _LARGE else f"2^{k}" for k in shown}
     axis.set_major_locator(FixedLocator([*words]))
     axis.set_major_formatter(FuncFormatter(lambda value, _: words.get(value, "")))
     axis.set_minor_locator(NullLocator())

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse import search
+from dse.contract import SIZE
 from dse.errors import ContractError, DseError, NotFiniteError, TooLargeError, UnitError
 from dse.model.cells import Cells
 from dse.model.evaluation import distinct
@@ -48,7 +49,7 @@ from dse.search.exact.interval import may_beat
 from dse.search.exact.prove import ENOUGH
 from dse.search.exact.work import LOOK, EffortError, limited, spend
 from dse.study.assumptions import Assumption
-from dse.study.demand import OFFERED, RATE, SIZE
+from dse.study.demand import OFFERED, RATE
 
 PARTS, LEVELS, SECTION, SAMPLED = 8, 3, 65, 33
 """Parts of a part in doubt, how often it is divided, values of a section, and of a knee."""
@@ -76,7 +77,7 @@ IN_STEPS = frozenset((RATE, OFFERED, SIZE, "clock_hz", "interface_segment_byte",
 
 Ask = tuple["Line", Index, Sequence[float]]
 
-FEW = 4_096
+_FEW = 4_096
 """More designs that may win, or cells that may hold one, are too many."""
 
 WALKED = 2_000_000
@@ -85,7 +86,7 @@ WALKED = 2_000_000
 EFFORT = 1_000_000
 """Work to go through a space of partial designs between two values."""
 
-GROWTH = 16
+_GROWTH = 16
 """A cell is divided into about so many."""
 
 
@@ -133,7 +134,7 @@ def rivals_of(spans: Sequence[Span], column: int | None) -> list[Index | None]:
         )
         rows = [None if one is None else np.vstack([one, problem.hosts]) for one in rows]
         for place, one in zip(places, _open(wide, some, rows, column), strict=True):
-            found[place] = one if one is not None and len(one) <= FEW else None
+            found[place] = one if one is not None and len(one) <= _FEW else None
     return found
 
 
@@ -166,7 +167,7 @@ def _descended(problem: Problem, spans: Sequence[Span], column: int | None) -> l
         inside = np.indices(ratio).reshape(len(ratio), -1).T
         sizes = np.array(coarsened(problem.space, narrow).sizes)
         for place, cells in enumerate(_open(problem, spans, rows, column, wide)):
-            if cells is None or len(cells) > FEW:
+            if cells is None or len(cells) > _FEW:
                 rows[place] = None
                 continue
             parts = (cells[:, np.newaxis] * ratio + inside).reshape(-1, len(ratio))
@@ -222,7 +223,7 @@ def _levels(problem: Problem) -> list[tuple[int, ...]]:
     axes = [*zip(problem.sizes, problem.ordered, strict=True)] if problem.size > LISTED else []
     while wider := [at for at, (size, ordered) in enumerate(axes) if ordered and steps[at] < size]:
         steps[min(wider, key=lambda axis: single.spread(axis, 2 * steps[axis]))] *= 2
-        if math.prod(steps) >= GROWTH * math.prod(levels[-1]):
+        if math.prod(steps) >= _GROWTH * math.prod(levels[-1]):
             levels.append(tuple(steps))
     return levels[::-1]
 

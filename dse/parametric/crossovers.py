@@ -37,7 +37,7 @@ KNOTS = 17
 T = TypeVar("T")
 
 DOTS = ".."
-EXAMPLE = "write for instance rate=1..240Gbps"
+_EXAMPLE = "write for instance rate=1..240Gbps"
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def read_range(found: Document, written: str) -> tuple[Study, Assumption, float,
     name, _, rest = written.rpartition("=")  # a bound is named as it is written, a <= 1 um2
     name, (low, _, high) = name.strip(), (end.strip() for end in rest.partition(DOTS))
     if not (name and low and high):
-        raise UnitError(f"{written!r} is no range NAME=FROM..TO", EXAMPLE)
+        raise UnitError(f"{written!r} is no range NAME=FROM..TO", _EXAMPLE)
     if is_number(low):  # it has the unit of the high end
         low = f"{low} {high.lstrip('+-0123456789.eE ')}".rstrip()
     prepared, chosen = _named(found, name, low, high)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from dse.algebra import units
+from dse.contract import SIZE
 from dse.errors import ContractError, DseError
 from dse.model.preference import Preference
 from dse.model.space import Index
@@ -51,7 +52,7 @@ from dse.study.assumptions import (
     column_path,
     modelled_axes,
 )
-from dse.study.demand import RATE, SIZE
+from dse.study.demand import RATE
 from dse.study.evidence import GIVEN, source_of
 from dse.study.study import Study
 from dse.study.workload_interface_budget import FREE
@@ -59,7 +60,7 @@ from dse.study.workload_interface_budget import FREE
 FACTOR = 1000.0
 """Each assumption is varied between its value over this and its value times this."""
 
-NEAR = 2.0
+_NEAR = 2.0
 """The factor in an answer, unless every flip is shown."""
 
 SHOWN = 8
@@ -74,7 +75,7 @@ HARDLY = 0.01
 SECTION = ("flips", "What would change it")
 """Key and title of the section of an answer."""
 
-HEADERS = ("assumption", "nominal", "holds from", "to", "change needed", "answer beyond", "saving")
+_HEADERS = ("assumption", "nominal", "holds from", "to", "change needed", "answer beyond", "saving")
 NOTHING_FITS = "no feasible design"
 SAVING = (
     "Saving: how much less the design beyond a flip takes than the one it replaces, a tenth beyond."
@@ -85,7 +86,7 @@ NAMED = 12
 
 Progress = Callable[[str, int, int], None]
 
-FIRST = (RATE, SIZE, "budget_power_cap_w")
+_FIRST = (RATE, SIZE, "budget_power_cap_w")
 """What is checked before all else, and the bounds of constraints."""
 
 TOGETHER, SPACE = 128, 200_000
@@ -94,7 +95,7 @@ TOGETHER, SPACE = 128, 200_000
 CHOSEN = FREE - {"workload.granularity"}
 """Fields that say how something is used, which nobody is wrong about."""
 
-LARGEST = {"w": 1e3, "s": 1e-2, "m2": 1e-3, "cycles": 1e6, "byte": 1e6} | {
+_LARGEST = {"w": 1e3, "s": 1e-2, "m2": 1e-3, "cycles": 1e6, "byte": 1e6} | {
     "j_per_byte": 1e-6,
     "s_per_byte": 1e-6,
     "m2_per_bit": 1e-9,
@@ -102,7 +103,7 @@ LARGEST = {"w": 1e3, "s": 1e-2, "m2": 1e-3, "cycles": 1e6, "byte": 1e6} | {
 }
 """How large a number could be that is zero, by its unit in SI."""
 
-BEYOND = 1.1
+_BEYOND = 1.1
 """How far beyond a flip a saving is compared: a tenth."""
 
 STEP = 1.01
@@ -231,7 +232,7 @@ class Flips(Printable):
     @property
     def span(self) -> str:
         """How far each assumption was varied, in words."""
-        near = self.factor == NEAR
+        near = self.factor == _NEAR
         return "half to twice" if near else f"1/{self.factor:g} to {self.factor:g} times"
 
     def section(self, *, full: bool) -> Section:
@@ -248,7 +249,7 @@ class Flips(Printable):
         return Section(
             *SECTION,
             tuple(self._lines(bool(shown))),
-            HEADERS if shown else (),
+            _HEADERS if shown else (),
             tuple(_row(self, entry) for entry in shown),
             tuple(self._remarks(moving[len(shown) :], full=full)),
             facts=counts | self.to_dict(),
@@ -348,7 +349,7 @@ def _hardly(flips: Flips) -> Iterator[str]:
 
 
 def _row(flips: Flips, entry: Stability) -> tuple[str, ...]:
-    """Return one assumption as a row of `HEADERS`."""
+    """Return one assumption as a row of `_HEADERS`."""
     low, high = (
         "any" if side.flips_at is None else units.show(side.holds_to, entry.quantity)
         for side in entry.sides
@@ -504,7 +505,7 @@ def proven_front(study: Study, budget: Budget) -> Index:
 
 def is_first(entry: Assumption) -> bool:
     """Whether an assumption is checked before others."""
-    return entry.quantity in FIRST or entry.bound is not None
+    return entry.quantity in _FIRST or entry.bound is not None
 
 
 class _FlipSearch:
@@ -623,9 +624,9 @@ def _beyond(entry: Assumption, flips_at: float) -> float:
         return flips_at
     if entry.value * flips_at > 0 or entry.value == 0.0:
         up = abs(flips_at) > abs(entry.value)
-        value = flips_at * BEYOND if up else flips_at / BEYOND
+        value = flips_at * _BEYOND if up else flips_at / _BEYOND
     else:
-        value = flips_at + (BEYOND - 1.0) * (flips_at - entry.value)
+        value = flips_at + (_BEYOND - 1.0) * (flips_at - entry.value)
     if not entry.integer:
         return value
     return float(math.ceil(value) if flips_at > entry.value else max(math.floor(value), 1))
@@ -664,7 +665,7 @@ def flips_section(
     found = find_flips(
         study,
         preference=preference,
-        factor=FACTOR if full else NEAR,
+        factor=FACTOR if full else _NEAR,
         known=front,
         budget=budget,
         progress=progress,
@@ -702,7 +703,7 @@ def most_of(entry: Assumption) -> float:
     columns = [axis.columns.get(entry.quantity) for axis in entry.problem.space.axes]
     known = [np.nan_to_num(one, posinf=0.0).max() for one in columns if one is not None]
     largest = 10 * float(max(known, default=0.0))
-    return max(largest, LARGEST.get(units.suffix(entry.quantity), 0.0)) or 1.0
+    return max(largest, _LARGEST.get(units.suffix(entry.quantity), 0.0)) or 1.0
 
 
 def _zeros(study: Study) -> Iterator[Assumption]:

@@ -39,7 +39,7 @@ from dse.reports.drawing import (
 from dse.reports.front_view import MOST_CHARACTERS, elided, elided_apart
 from dse.reports.text import in_words, plural, unit_suffix
 
-MOST_BARS = 40
+_MOST_BARS = 40
 LOG_FROM = 30.0
 """A range longer than this factor is drawn on a logarithmic axis."""
 ROOM = 0.25
@@ -52,7 +52,7 @@ ROOMY = 1.1
 OTHERS, NOTHING = "0.75", "1.0"
 """Greys of answers of a map beyond the colours, and of what is infeasible."""
 
-UNNAMED = (NOTHING_FITS, "not searched")
+_UNNAMED = (NOTHING_FITS, "not searched")
 """Parts of a range that no design holds."""
 
 Rows = Iterator[tuple[object, ...]]
@@ -120,7 +120,7 @@ def flips_figure(found: Flips) -> Figure:
 
     The axis is the ratio to the nominal value; assumptions that change nothing are only counted.
     """
-    shown = [entry for entry in found.moving if _has_ratios(entry)][:MOST_BARS]
+    shown = [entry for entry in found.moving if _has_ratios(entry)][:_MOST_BARS]
     figure = _new_figure(found.title, 80, 1.5 + 0.3 * max(len(shown), 2))
     axes = figure.add_subplot()
     for row, entry in enumerate(shown):
@@ -182,7 +182,7 @@ def crossovers_figure(found: Crossovers) -> Figure:
     low, high = found.low / factor, found.high / factor
     bands, panels = _bands(found, factor), _panels(figure, found, factor)
     for axes in panels:
-        shade(axes, bands, [*dict.fromkeys(name for *_, name in bands if name not in UNNAMED)])
+        shade(axes, bands, [*dict.fromkeys(name for *_, name in bands if name not in _UNNAMED)])
         axes.set_xlim(low, high)
         if high > LOG_FROM * low > 0:
             axes.set_xscale("log")
@@ -207,7 +207,7 @@ def _bands(found: Crossovers, factor: float) -> list[Band]:
     ]
     last = spans[-1][1]
     if last < found.high / factor:
-        spans.append((last, found.high / factor, UNNAMED[1]))
+        spans.append((last, found.high / factor, _UNNAMED[1]))
     return without_repeats(spans)
 
 

@@ -30,16 +30,16 @@ from dse.model.space import Index, Space
 from dse.search.exact.work import CALL, ROW, spend
 from dse.study.assumptions import Assumption
 
-CLOSE = 1e-7
+_CLOSE = 1e-7
 """Relative width to which a breakpoint is found."""
 
 ZERO = 1e-12
 """From this share of the range on a number is moved that is zero or passes it."""
 
-TOGETHER = 8_192
+_TOGETHER = 8_192
 """Designs evaluated at once: their columns fit into the cache."""
 
-BOUND = "assumed bound"
+_BOUND = "assumed bound"
 """Columns of bounds of constraints begin so."""
 
 EQUAL = 2 * TOLERANCE
@@ -94,7 +94,7 @@ class NumberScale:
         between = self.values(one, other, 3)[1:-1]
         return between[len(between) // 2] if between else one
 
-    def is_close(self, one: float, other: float, width: float = CLOSE) -> bool:
+    def is_close(self, one: float, other: float, width: float = _CLOSE) -> bool:
         """Whether two values are at most `width` apart, relatively, or none lies between."""
         near = abs(one - other) <= width * max(min(abs(one), abs(other)), self.floor)
         return near or len(self.values(one, other, 3)) < 3
@@ -223,7 +223,7 @@ class PerturbedDesigns:
                 matrix[there, 0] = values[there]
         elif entry.bound is not None:
             place, order = entry.bound
-            stem = f"{BOUND} {place} "
+            stem = f"{_BOUND} {place} "
             if f"{stem}{order}" not in self.columns:
                 self._constraints[place], nominal = with_named_bounds(
                     self._constraints[place], stem
@@ -354,7 +354,7 @@ def ends_of(entry: Assumption, values: Sequence[float]) -> list[Problem]:
 
 
 def _divided(ask: PerturbedPart) -> Iterator[PerturbedPart]:
-    step = max(1, TOGETHER // max(len(ask.rows), 1))
+    step = max(1, _TOGETHER // max(len(ask.rows), 1))
     for first in range(0, len(ask.values), step):
         yield replace(ask, values=ask.values[first : first + step])
 
@@ -367,7 +367,7 @@ def _evaluated(
     first = count = 0
     for last, part in enumerate(parts, 1):
         count += len(part)
-        if count < TOGETHER and last < len(parts):
+        if count < _TOGETHER and last < len(parts):
             continue
         spend(CALL + count * (ROW if steps else 1))
         moved = PerturbedDesigns(problem, space, parts[first:last])

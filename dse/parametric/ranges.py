@@ -20,7 +20,7 @@ from dse.search.exact.work import CALL, LOOK, EffortError, limited, spend
 from dse.search.settings import Budget
 from dse.study.study import Study
 
-HEADERS = ("choice", "answer", "good values")
+_HEADERS = ("choice", "answer", "good values")
 
 ALL, NONE = "all", "none"
 
@@ -153,7 +153,7 @@ def _section(
         "within",
         title,
         (line,) * bool(found),
-        HEADERS * bool(found),
+        _HEADERS * bool(found),
         tuple(rows),
         (note,) * bool(note),
         facts={"share": share, "ranges": ranges, "note": note or None},

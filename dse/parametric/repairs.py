@@ -45,19 +45,19 @@ from dse.study.written import is_owned
 Solved = tuple[Study, Index]
 """A changed study and its preferred design (1, d)."""
 
-SHARE = 0.1
+_SHARE = 0.1
 """Part of the time that is left which one change may take."""
 
 STAGE_FIELDS = frozenset({RATE, "workload_streams"})
 """Fields that decide what fleets are and carry; others act through what takes them."""
 
-SHORT = 1e-3
+_SHORT = 1e-3
 """How far short of a repair it is said what is still violated."""
 
 FACTOR, RUNGS, FIRST = 1e9, 32, 0.05
 """How far a field is varied, in how many parts, and the first of them, relative to its value."""
 
-BEYOND = (0.0, 1e-4, SHORT, 1e-2)
+_BEYOND = (0.0, 1e-4, _SHORT, 1e-2)
 """How much further on a number is tried that does not do as it is written."""
 
 
@@ -214,7 +214,7 @@ class Attempts:
     def trying(self, change: str) -> Iterator[None]:
         """Give a change its share of the time; keep what it is where it is too much work."""
         try:
-            with limited(seconds=SHARE * left_s()):
+            with limited(seconds=_SHARE * left_s()):
                 yield
         except TooLargeError:
             with suppress(EffortError):
@@ -249,7 +249,7 @@ class Field:
         """Return a value a little tighter."""
         if self.unit.integer:
             return value - 1.0 if self.more else value + 1.0
-        return value * (1.0 - SHORT if self.more else 1.0 + SHORT)
+        return value * (1.0 - _SHORT if self.more else 1.0 + _SHORT)
 
     def of(self, found: Study) -> Assumption | None:
         """Return the field of a study that gives it one value."""
@@ -505,7 +505,7 @@ def _field_repair(infeasible: Study, field: Field) -> Repair | None:
     whole = unit.integer or (unit.counts and now.is_integer())
     if value is None:
         return None
-    for share in BEYOND:
+    for share in _BEYOND:
         further = value * (1.0 + share if field.more else 1.0 - share)
         texts = thresholds.candidates(further, field.column, up=field.more, whole=whole)
         first = _first_solved(infeasible, field.path, texts)

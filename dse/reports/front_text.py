@@ -32,7 +32,7 @@ from dse.reports.text import (
     with_error,
 )
 
-RULE = "the best in each objective, the recommended one, and those farthest from all before"
+SHOWN_RULE = "the best in each objective, the recommended one, and those farthest from all before"
 """Rule of `representative_rows`, in words."""
 
 MOST_CANDIDATES = 100_000
@@ -45,9 +45,9 @@ WIDEST_HEADERS = (16, 12, 8)
 NARROWEST_DESIGN = 10
 
 LINES = 18
-"""Most lines of a front with the recommended design, if `FEWEST` of its designs fit."""
+"""Most lines of a front with the recommended design, if `_FEWEST` of its designs fit."""
 
-FEWEST = 3
+_FEWEST = 3
 
 MARK = "▸"
 """Mark before the recommended design."""
@@ -78,7 +78,7 @@ def front_text(
         return "\n\n".join([*parts, "no feasible design", end])
     if view.recommended is not None:
         parts.append(_pick(view, view.recommended, width))
-    for most in range(rows, min(rows, FEWEST) - 1, -1):
+    for most in range(rows, min(rows, _FEWEST) - 1, -1):
         text = "\n\n".join([*parts, f"{_front(view, width, most)}\n{end}"])
         if text.count("\n") < LINES:
             break
@@ -323,7 +323,7 @@ def front_table(view: FrontView, title: str, most: int, *, written: bool = True)
         (view.names[row], *(cell_text(view.front[name][row], name) for name in columns))
         for row in chosen
     )
-    shown = f"{len(chosen):,} of {plural(view.size, 'design')} shown: {RULE}"
+    shown = f"{len(chosen):,} of {plural(view.size, 'design')} shown: {SHOWN_RULE}"
     lines = (f"{shown}{'; all are in front.csv' * written}.",) * (len(chosen) < view.size)
     return Section("front", title, lines, ("design", *map(view.words, columns)), rows)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.model.labels import COUNTED, Labels
+from dse.model.labels import COUNT_BEFORE_NAME, Labels
 from dse.model.space import HOST
 from dse.reports.text import in_words, listed
 
@@ -358,7 +358,7 @@ def distinct_names(view: FrontView, rows: Sequence[int]) -> dict[int, str]:
 
 def kind_of(name: str) -> str:
     """Return the name of a design without counts: ``u1 + u16`` of ``2 u1 + 1 u16``."""
-    return COUNTED.sub("", name)
+    return COUNT_BEFORE_NAME.sub("", name)
 
 
 def is_same(view: FrontView, name: str) -> bool:

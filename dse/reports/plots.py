@@ -34,7 +34,7 @@ from dse.reports.drawing import (
     shade,
     without_repeats,
 )
-from dse.reports.front_text import RULE, representative_rows
+from dse.reports.front_text import SHOWN_RULE, representative_rows
 from dse.reports.front_view import (
     ARROW,
     Columns,
@@ -54,7 +54,7 @@ MOST_FRONT_POINTS = 2_000
 MOST_LABELS = 12
 MOST_STRIP_ROWS = 20
 
-SIZES = ((12, 44, 0.4), (100, 24, 0.4), (400, 12, 0.3), (np.inf, 9, 0.0))
+_SIZES = ((12, 44, 0.4), (100, 24, 0.4), (400, 12, 0.3), (np.inf, 9, 0.0))
 """Up to so many points: area of a marker, width of its edge."""
 
 IN_CELL = 3.7
@@ -67,7 +67,7 @@ Panel = tuple[Axes, Scale, Scale]
 
 MOST_MARKED = 60
 """Largest number of swept values with marks.  The line and the shades have all."""
-MOST_CHOICES = 6
+_MOST_CHOICES = 6
 """Most choices of a sweep with one panel each."""
 
 HEADROOM = 0.16
@@ -172,7 +172,7 @@ def fronts_by_choice(view: FrontView, cloud: Columns) -> list[tuple[FrontView, C
     """
     swept = view.front.get(str(view.sweep), np.empty(0))
     choices = list(dict.fromkeys(swept.tolist()))
-    if swept.dtype.kind in "fiub" or len(view.objectives) != 2 or len(choices) > MOST_CHOICES:
+    if swept.dtype.kind in "fiub" or len(view.objectives) != 2 or len(choices) > _MOST_CHOICES:
         return []
     found: list[tuple[FrontView, Columns]] = []
     for choice in choices:
@@ -234,7 +234,7 @@ def _figure(view: FrontView) -> Picture:
     cloud = thinned(view.cloud, MOST_CLOUD_POINTS)
     shown = np.isin(np.arange(view.size), representative_rows(view, MOST_FRONT_POINTS))
     if view.size > MOST_FRONT_POINTS:
-        notes.append(f"{MOST_FRONT_POINTS:,} of {view.size:,} designs drawn: {RULE}")
+        notes.append(f"{MOST_FRONT_POINTS:,} of {view.size:,} designs drawn: {SHOWN_RULE}")
     shades, cell = None, None
     alone = [] if view.sweep is None else fronts_by_choice(view, cloud)
     if alone:
@@ -337,7 +337,7 @@ def _strip(figure: Figure, view: FrontView, cloud: Columns) -> list[Panel]:
 def _draw(axes: Axes, x: Scale, y: Scale, groups: Groups, marked: Recommended | None) -> None:
     """Draw cloud, front, the recommended design and scales of one panel."""
     count = sum(int(rows.sum()) for rows in groups.values())
-    size, edge = next(look for most, *look in SIZES if count <= most)
+    size, edge = next(look for most, *look in _SIZES if count <= most)
     if len(x.cloud) and len(y.cloud):
         dot = 4 if len(x.cloud) > 1000 else 10
         look: dict[str, Any] = {"linewidths": 0, "rasterized": True, "zorder": 1}

@@ -16,7 +16,7 @@ from dse.algebra import units
 from dse.algebra.expression import VIOLATED
 from dse.errors import plural as plural
 
-ROUNDING = 5e-10
+SHOWN_ROUNDING = 5e-10
 """A share below this is rounding."""
 
 LARGE = 10.0
@@ -81,7 +81,7 @@ def change(new: float, old: float, than: str = "", digits: int = 3) -> str:
     share = relative_change(new, old)
     if share is None:
         return "the same" if new == old else ""
-    if abs(share) < ROUNDING:
+    if abs(share) < SHOWN_ROUNDING:
         return "the same"
     if share + 1 >= LARGE:
         return f"{multiple(share + 1)} times {than}" if than else f"{multiple(share + 1)}x"
@@ -158,7 +158,7 @@ RULE_OF_TABLE = "─"
 GAP = "  "
 """Between columns."""
 
-PART = 10
+_PART = 10
 """Least width of a column whose words are longer."""
 
 
@@ -210,9 +210,9 @@ def _widths(cells: Sequence[Sequence[str]], width: int | None, *, names: bool = 
         max(cell_len(line) for text in column for line in _lines(text)) for column in columns
     ]
     words = [max(map(cell_len, " ".join(column).split()), default=1) for column in columns]
-    parts = [min(size, PART) for size in words]
+    parts = [min(size, _PART) for size in words]
     wrapping = [longest[0], *words[1:]], [longest[0], *parts[1:]], words, parts
-    for least in ([PART, *longest[1:]],) if names else wrapping:
+    for least in ([_PART, *longest[1:]],) if names else wrapping:
         if sum(least) <= room:
             break
     widths = [*longest]

@@ -22,10 +22,10 @@ from dse.study import study
 from dse.study.overrides import Sweep, at_value
 from dse.study.study import Study
 
-EXAMPLE = "1 u8 + 2 u16"
+_EXAMPLE = "1 u8 + 2 u16"
 """A design, for remedies."""
 
-MOST_VALUES = 12
+_MOST_VALUES = 12
 """Most values of an axis that a message names."""
 
 HOST_NEEDS = (
@@ -119,7 +119,7 @@ class _Reader:
                     if part not in given:
                         self.read(part)
                 design = given
-        self.found |= assignments(design, EXAMPLE, joined=True)
+        self.found |= assignments(design, _EXAMPLE, joined=True)
 
     def read(self, part: str) -> None:
         """Read a fleet, or one choice."""
@@ -307,7 +307,7 @@ class _Reader:
 
 
 def _written_values(axis: Axis) -> str:
-    few = axis.size <= MOST_VALUES
+    few = axis.size <= _MOST_VALUES
     shown = [axis.shown(choice) for choice in range(axis.size if few else 3)]
     return ", ".join(shown + [f"..., {axis.shown(-1)} ({axis.size} values)"] * (not few))
 

@@ -24,7 +24,7 @@ from dse.model.problem import Problem
 from dse.model.space import NOWHERE, Index
 from dse.reports.front_view import FrontView
 from dse.runs import run_files
-from dse.runs.limits import EVALUATIONS_BYTE, TOLERANCE
+from dse.runs.limits import BOUND_TOLERANCE, EVALUATIONS_BYTE
 from dse.runs.manifest import feasible_rows, view_of
 from dse.runs.measurements import MEASUREMENTS, with_measurements
 from dse.runs.run_files import EVALUATIONS, EVALUATIONS_CSV, FORMAT, FRONT, MANIFEST
@@ -103,7 +103,7 @@ class Finished:
 
 
 def stands_for(written: str | None, value: Any) -> bool:
-    """Tell whether the text of a table stands for a value, numbers within `TOLERANCE`."""
+    """Tell whether the text of a table stands for a value, numbers within `BOUND_TOLERANCE`."""
     if isinstance(value, str):
         return written == value
     try:
@@ -111,7 +111,7 @@ def stands_for(written: str | None, value: Any) -> bool:
     except ValueError:
         return False
     missing = math.isnan(value) and math.isnan(number)
-    return missing or math.isclose(number, value, rel_tol=TOLERANCE, abs_tol=0.0)
+    return missing or math.isclose(number, value, rel_tol=BOUND_TOLERANCE, abs_tol=0.0)
 
 
 def read_run(folder: Path, *, changed: bool = False) -> Finished:

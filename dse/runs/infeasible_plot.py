@@ -30,7 +30,7 @@ from dse.study.measuring import STORE, STORED, measuring
 
 LONG = 10.0
 """From this violation on, relative to the limit, the axis is logarithmic."""
-LEAST = 1e-3
+_LEAST = 1e-3
 """Where a logarithmic axis begins."""
 
 
@@ -64,11 +64,11 @@ def _figure(question: str, facts: Mapping[str, Any]) -> Figure:
     finite = [by for by in missed.values() if math.isfinite(by)]
     most = max(finite, default=0.0) or 0.01
     log = most > LONG
-    high = most * (most / LEAST) ** 0.4 if log else 1.5 * most
+    high = most * (most / _LEAST) ** 0.4 if log else 1.5 * most
     for row, (rule, by) in enumerate(missed.items()):
         end = 100 * (by if math.isfinite(by) else high)
         axes.barh(row, end, height=0.6, color=FILLS[3 if by else 0], linewidth=0)
-        place = min(max(end, 100 * LEAST if log else 0.0), 100 * high)
+        place = min(max(end, 100 * _LEAST if log else 0.0), 100 * high)
         side = 1 if _beyond(place, 100 * high, log) else -1
         axes.annotate(
             violation_text(by, rule),
@@ -80,10 +80,10 @@ def _figure(question: str, facts: Mapping[str, Any]) -> Figure:
         )
     if log:
         axes.set_xscale("log")
-        log_ticks(axes.xaxis, 100 * LEAST, 100 * high)
+        log_ticks(axes.xaxis, 100 * _LEAST, 100 * high)
     else:
         number_ticks(axes.xaxis)
-    axes.set_xlim(100 * LEAST if log else 0.0, 100 * high)
+    axes.set_xlim(100 * _LEAST if log else 0.0, 100 * high)
     axes.set_yticks(range(len(missed)), labels=[elided(rule) for rule in missed])
     axes.set_ylim(max(len(missed), 2) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
@@ -97,5 +97,5 @@ def _figure(question: str, facts: Mapping[str, Any]) -> Figure:
 def _beyond(end: float, high: float, log: bool) -> bool:
     """Return whether what is said of a bar fits beyond its end; it stands inside a long one."""
     if log:
-        return math.log(end / (100 * LEAST)) < 0.5 * math.log(high / (100 * LEAST))
+        return math.log(end / (100 * _LEAST)) < 0.5 * math.log(high / (100 * _LEAST))
     return end < 0.5 * high

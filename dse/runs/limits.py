@@ -22,7 +22,7 @@ SO_FAR_DESIGNS, SO_FAR_BATCH = 1_000_000, 50_000
 """Most designs that a front so far is of, where a measurement is one of several designs, and how
 many are evaluated at a time."""
 
-TOLERANCE = 1e-9
+BOUND_TOLERANCE = 1e-9
 """Relative difference between a written number and its value that is forgiven."""
 
 WATCH_PERIOD_S = 0.5

@@ -16,7 +16,7 @@ import numpy as np
 from dse.files import inputs
 from dse.files.document import Document
 from dse.model import tables
-from dse.model.evaluation import ENTRY
+from dse.model.evaluation import LEDGER
 from dse.model.labels import Labels, labelled, labelled_line, labels_in
 from dse.model.space import Index
 from dse.model.tables import Table
@@ -46,7 +46,7 @@ GROWTH = "growth"
 NOT_FINISHED = "the run is not finished"
 """Why a front lacks designs, of a run that goes on: how the reason begins."""
 
-LIBRARIES = ("accel-dse", "numpy", "moocore", "pymoo", "optuna", "pandas", "pyarrow")
+_LIBRARIES = ("accel-dse", "numpy", "moocore", "pymoo", "optuna", "pandas", "pyarrow")
 
 
 def manifest_of(run: Run, stored: int) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def manifest_of(run: Run, stored: int) -> dict[str, Any]:
         "format": FORMAT,
         **study_facts(run.document, [part.study for part in parts]),
         "versions": {"python": platform.python_version()}
-        | {name: found for name in LIBRARIES if (found := _version(name))},
+        | {name: found for name in _LIBRARIES if (found := _version(name))},
         "method": run.settings.method,
         **({"options": dict(run.settings.options)} if run.settings.options else {}),
         "seed": run.settings.seed,
@@ -81,7 +81,7 @@ def manifest_of(run: Run, stored: int) -> dict[str, Any]:
         "feasible_in_space": _feasible_in_space(run.answers),
         "interrupted": counts.interrupted,
         "exact": run.ledger.exact,
-        ENTRY: run.ledger.to_dict(),
+        LEDGER: run.ledger.to_dict(),
         **({UNMET: counts.unmet} if any(counts.unmet) else {}),
         **_growth(run),
         "certificate": _certificate(run.answers),

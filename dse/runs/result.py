@@ -60,7 +60,7 @@ REPLACED = (
 """What a folder may hold that a run takes the place of, besides copies of tables."""
 
 
-PLAIN = (
+_PLAIN = (
     f"evaluations are written as {run_files.EVALUATIONS_CSV}: {run_files.EVALUATIONS} needs "
     'pyarrow, which is not installed; pip install "accel-dse[parquet]"'
 )
@@ -237,7 +237,7 @@ class Result(Printable):
     @property
     def _facts(self) -> dict[str, Any]:
         said = [note for answer in self.run.answers for note in answer.study.unchecked]
-        said += [] if run_files.has_parquet() else [PLAIN]
+        said += [] if run_files.has_parquet() else [_PLAIN]
         return self.manifest | {"unchecked": [*dict.fromkeys(said)]}
 
     @property

@@ -218,7 +218,7 @@ def _column(cells: Sequence[str], like: NDArray[Any]) -> NDArray[Any]:
     return np.array([as_written(cell) for cell in cells], dtype=object)
 
 
-ENTRY = "checksums"
+CHECKSUMS = "checksums"
 """The entry of the manifest that holds them: ``files`` and ``entries`` by name, ``sizes`` of files
 in bytes, and ``both``, of all that."""
 
@@ -250,14 +250,14 @@ def begun_manifest(folder: Path) -> Mapping[str, Any]:
 
 def with_checksums(manifest: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Return a manifest with the checksums of its entries and of the other files in `folder`."""
-    plain = {name: value for name, value in manifest.items() if name != ENTRY}
+    plain = {name: value for name, value in manifest.items() if name != CHECKSUMS}
     files = {name: read_bytes(folder / name) for name in _names(folder)}
     sums = {
         "files": {name: _hash(content) for name, content in files.items()},
         "sizes": {name: len(content) for name, content in files.items()},
         "entries": {name: _digest(value) for name, value in plain.items()},
     }
-    return plain | {ENTRY: sums | {"both": _digest(sums)}}
+    return plain | {CHECKSUMS: sums | {"both": _digest(sums)}}
 
 
 def files_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -288,24 +288,24 @@ def changed_entries(manifest: Mapping[str, Any]) -> Iterator[str]:
     """Yield what is wrong with the entries of a manifest, by their checksums."""
     recorded = _of_kind(manifest, "entries")
     sums = {kind: _of_kind(manifest, kind) for kind in ("files", "sizes", "entries")}
-    if ENTRY not in manifest:
-        yield f"{ENTRY} are missing from the manifest"
+    if CHECKSUMS not in manifest:
+        yield f"{CHECKSUMS} are missing from the manifest"
         return
-    if manifest[ENTRY] != sums | {"both": _digest(sums)}:
-        yield f"{ENTRY} of the manifest are not what the run wrote"
+    if manifest[CHECKSUMS] != sums | {"both": _digest(sums)}:
+        yield f"{CHECKSUMS} of the manifest are not what the run wrote"
     for name, sum_ in recorded.items():
         if name not in manifest:
             yield f"{name} is missing from the manifest"
         elif _digest(manifest[name]) != sum_:
             yield f"{name} of the manifest is not what the run wrote"
     for name in manifest:
-        if name not in recorded and name != ENTRY:
+        if name not in recorded and name != CHECKSUMS:
             yield f"{name} of the manifest was not written by the run"
 
 
 def _of_kind(manifest: Mapping[str, Any], key: str) -> dict[str, Any]:
     """Return the checksums of one kind, none where they are no such thing."""
-    whole = manifest.get(ENTRY)
+    whole = manifest.get(CHECKSUMS)
     found = whole.get(key) if isinstance(whole, dict) else None
     return found if isinstance(found, dict) else {}
 

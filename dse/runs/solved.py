@@ -10,7 +10,7 @@ from dse.files.document import Document
 from dse.files.inputs import Input
 from dse.model.evaluation import Ledger
 from dse.model.space import Index
-from dse.model.volume import NOTHING, Volume
+from dse.model.volume import NO_VOLUME, Volume
 from dse.search.outcome import FAILING, INTERRUPTED, Outcome
 from dse.search.settings import SearchSettings
 from dse.study.overrides import Sweep
@@ -34,7 +34,7 @@ class Quality:
     """
 
     reference: tuple[float, ...] = ()
-    hypervolume: Volume = NOTHING
+    hypervolume: Volume = NO_VOLUME
     share: Volume | None = None
     at_least: Volume | None = None
 

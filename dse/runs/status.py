@@ -16,7 +16,7 @@ from dse.algebra.units import duration
 from dse.contract.evaluators import key
 from dse.errors import MeasurementError, OutputError, StudyError
 from dse.files.whole_folders import under_way
-from dse.model.evaluation import ENTRY, ledger_of
+from dse.model.evaluation import LEDGER, ledger_of
 from dse.model.measured import MeasuredColumns, ledger_of_measured
 from dse.model.space import design_text
 from dse.model.volume import hypervolume, reference_point
@@ -138,7 +138,7 @@ def _state_section(
         "state": state,
         "measured": len(designs),
         "failed": ledger.failed,
-        ENTRY: ledger.to_dict(),
+        LEDGER: ledger.to_dict(),
         "planned": planned,
         "method": settings["method"],
         "seed": settings["seed"],

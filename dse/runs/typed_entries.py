@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from dse.files.inputs import FOLDER
+from dse.files.inputs import INPUTS
 
 _Count: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 1024)]
 _Row: TypeAlias = Annotated[int, Field(ge=1, lt=1 << 62)]
@@ -15,7 +15,7 @@ _Number: TypeAlias = float | int | Literal["inf", "-inf"] | None
 """As JSON has it: NaN is null, and an infinity is text."""
 _Ends: TypeAlias = Annotated[list[float | int], Field(min_length=2, max_length=2)]
 _Sha256: TypeAlias = Annotated[str, Field(pattern=r"\A[0-9a-f]{64}\z")]
-_Copy: TypeAlias = Annotated[str, Field(pattern=rf"\A{FOLDER}/[^/\\\x00]+\z")]
+_Copy: TypeAlias = Annotated[str, Field(pattern=rf"\A{INPUTS}/[^/\\\x00]+\z")]
 _Sense: TypeAlias = Literal["minimise", "maximise"]
 
 

@@ -25,10 +25,10 @@ from dse.study.cores.models import NINETY_FIVE
 from dse.study.evaluated import is_evaluated, named
 from dse.study.study import Study
 
-RATE = "workload.rate"
-SHORT = {"rate": RATE}
+RATE_FIELD = "workload.rate"
+_SHORT = {"rate": RATE_FIELD}
 """Short names of fields."""
-EXAMPLE = "area=10 %"
+UNCERTAINTY_EXAMPLE = "area=10 %"
 
 
 @dataclass(frozen=True)
@@ -82,13 +82,13 @@ def uncertain_of(study: Study, options: Mapping[str, float]) -> tuple[Uncertain,
         for number, stage in enumerate(stages)
         for metric, share in stage.designs.uncertainty.items()
     }
-    fields = list(_of_records(study, {SHORT.get(path, path) for path in options}))
+    fields = list(_of_records(study, {_SHORT.get(path, path) for path in options}))
     for path, share in options.items():
         designs = _metrics(stages, path)
         for number, metric in designs:
             stated[number, metric] = np.full(len(stages[number].designs.names), share)
         if not designs:
-            fields += _fields(study.problem, SHORT.get(path, path), share)
+            fields += _fields(study.problem, _SHORT.get(path, path), share)
     metrics = [
         Uncertain(f"{stages[number].name}.{units.stem(metric) or metric}", metric, share, number)
         for (number, metric), share in sorted(stated.items())
@@ -114,7 +114,7 @@ def _setter(axes: Sequence[Axis], column: str) -> int | None:
 
 def _metrics(stages: Sequence[Stage], path: str) -> list[tuple[int, str]]:
     """Return the metrics that a path means: of all stages, or of the one it begins with."""
-    if path in SHORT:
+    if path in _SHORT:
         return []
     first, _, rest = path.partition(".")
     name = rest if any(stage.name == first for stage in stages) else path
@@ -184,7 +184,7 @@ def read_shares(written: Mapping[str, str]) -> dict[str, float]:
     for path, value in written.items():
         if not value.endswith("%"):
             rule = f"the uncertainty of {path!r} is {value!r}: it must be a percentage"
-            raise UnitError(rule, f"write for instance {EXAMPLE}")
+            raise UnitError(rule, f"write for instance {UNCERTAINTY_EXAMPLE}")
         try:
             found[path] = models.share(value)
         except UnitError as error:
@@ -195,8 +195,8 @@ def read_shares(written: Mapping[str, str]) -> dict[str, float]:
 
 KEY = "certainty"
 TITLE = "How sure is it"
-MOST_ROWS = 10
-RARE = 0.01
+_MOST_ROWS = 10
+_RARE = 0.01
 """Designs that are not on the nominal front are listed from this probability on."""
 HOW_TO_STATE = (
     'say how sure metrics are: --of "area=10 %" for all designs, '
@@ -408,9 +408,9 @@ def _shown(found: Certainty) -> tuple[Candidate, ...]:
     likely = [
         entry
         for entry in rest
-        if entry.nominal or entry is found.minimax or max(entry.answer, entry.on_front) >= RARE
+        if entry.nominal or entry is found.minimax or max(entry.answer, entry.on_front) >= _RARE
     ]
-    return (first, *likely[: MOST_ROWS - 1])
+    return (first, *likely[: _MOST_ROWS - 1])
 
 
 def _row(entry: Candidate, *, doubtful: bool, regrets: bool) -> tuple[str, ...]:

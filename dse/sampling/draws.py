@@ -26,7 +26,7 @@ from dse.model.problem import Problem
 from dse.model.space import Index, Space
 from dse.model.stage import Stage
 from dse.reports.designs import described
-from dse.sampling.certainty import RATE, Candidate, Certainty, Uncertain, uncertain_of
+from dse.sampling.certainty import RATE_FIELD, Candidate, Certainty, Uncertain, uncertain_of
 from dse.search import SearchSettings
 from dse.study.assumptions import growing_stages, regrown
 from dse.study.demand import followers
@@ -133,7 +133,9 @@ def _widened(study: Study, found: tuple[Uncertain, ...], factors: tuple[Column, 
     """Return the problem with as many instances to choose from as any sample needs."""
     problem = study.problem
     drawn = dict(zip(((entry.stage, entry.column) for entry in found), factors, strict=True))
-    rates = [factor for entry, factor in zip(found, factors, strict=True) if entry.name == RATE]
+    rates = [
+        factor for entry, factor in zip(found, factors, strict=True) if entry.name == RATE_FIELD
+    ]
     slowed, growing = [*problem.stages], set[str]()
     for number, stage in enumerate(problem.stages):
         paces = {metric: drawn[number, metric] for metric in PACED if (number, metric) in drawn}

@@ -17,7 +17,7 @@ from dse.reports.text import in_words, percent
 from dse.sampling.report import UncertaintyReport
 from dse.sampling.sobol import Effect, Sensitivity
 
-MOST_BARS = 15
+_MOST_BARS = 15
 
 
 def save_uncertainty(report: UncertaintyReport, out: Path) -> None:
@@ -34,7 +34,7 @@ def tornado(design: str, found: Sensitivity) -> Figure:
     darker colour without them.
     """
     figure = Picture()
-    telling = {name: found.telling(name)[:MOST_BARS] for name in found.effects}
+    telling = {name: found.telling(name)[:_MOST_BARS] for name in found.effects}
     shown = {name: effects for name, effects in telling.items() if effects}
     rows = [max(2, len(effects)) for effects in shown.values()]
     figure.set_size_inches(8.2, 1.0 + sum(0.95 + 0.3 * count for count in rows))

@@ -11,7 +11,7 @@ from dse.files.document import Assignments, Document, assignments
 from dse.reports.designs import described
 from dse.reports.sections import Readable, Section
 from dse.runs.solved import Run
-from dse.sampling.certainty import EXAMPLE, Certainty, read_shares
+from dse.sampling.certainty import UNCERTAINTY_EXAMPLE, Certainty, read_shares
 from dse.sampling.draws import certainty
 from dse.sampling.sobol import Sensitivity, read_width, sensitivity_of
 
@@ -46,7 +46,7 @@ def uncertainty_of(
 
     With a `width` these are Sobol indices.  The other parameters are as in `dse.uncertainty`.
     """
-    shares = read_shares(assignments(of, EXAMPLE))  # raises before any search
+    shares = read_shares(assignments(of, UNCERTAINTY_EXAMPLE))  # raises before any search
     half = None if width is None else read_width(width)
     known = known_fronts(source, overrides=overrides)
     if known.sweep is not None:

@@ -28,7 +28,7 @@ from dse.study.study import Study, prepare
 SALIB_NAMES = {"first": "S1", "total": "ST", "confidence": "ST_conf"}
 """SALib's names of the fields of an `Effect`."""
 
-MOST_ROWS = 2_000_000
+_MOST_ROWS = 2_000_000
 
 SMALL_EFFECT = 0.005
 """Effects below this share of the largest, on an objective, are not shown."""
@@ -131,7 +131,7 @@ def sensitivity_of(
     factors = np.asarray(
         sampler.sample(given, samples, calc_second_order=False, seed=seed), dtype=np.float64
     )
-    if len(factors) > MOST_ROWS:
+    if len(factors) > _MOST_ROWS:
         raise UnitError(f"{len(factors):,} evaluations are too many", "ask for fewer samples")
     values = _values(problem, point, moving, factors)
     effects = {}

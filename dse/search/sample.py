@@ -15,13 +15,13 @@ Hashes = NDArray[np.uint32]
 TOP = np.uint32(2**32 - 1)
 
 
-FIRST = 64
+_FIRST = 64
 """Positions on an axis whose hashes are kept."""
 
-LISTED = 3
+_LISTED = 3
 WORTH_LISTING = 400
 """In a space of at least `WORTH_LISTING` designs per design of the sample, designs are added one
-by one only until a list of `LISTED` times the sample is sure to hold all of it."""
+by one only until a list of `_LISTED` times the sample is sure to hold all of it."""
 
 
 class Sample:
@@ -41,7 +41,7 @@ class Sample:
         self._kept = 0
         self._listed = np.uint32(0)
         if every and math.prod(sizes) >= WORTH_LISTING * limit:
-            bits = (math.prod(sizes) // (LISTED * limit)).bit_length()
+            bits = (math.prod(sizes) // (_LISTED * limit)).bit_length()
             self._listed = TOP >> np.uint32(bits) if bits < 32 else np.uint32(0)
 
     @property
@@ -134,7 +134,7 @@ def _part(points: Points, axis: int, axes: int) -> Hashes:
 def _mixed(position: Index, axis: int) -> Hashes:
     """Return a hash of each position; each of the few that there are is mixed once."""
     last = int(position.max(initial=0))
-    if last < FIRST:
+    if last < _FIRST:
         return _first_mixed(axis).take(position)
     if last < position.size:
         return _mixed_alone(np.arange(last + 1), axis)[position]
@@ -144,7 +144,7 @@ def _mixed(position: Index, axis: int) -> Hashes:
 @lru_cache(maxsize=1_024)
 def _first_mixed(axis: int) -> Hashes:
     """Return the hashes of the first positions on an axis."""
-    return _mixed_alone(np.arange(FIRST), axis)
+    return _mixed_alone(np.arange(_FIRST), axis)
 
 
 def _mixed_alone(position: Index, axis: int) -> Hashes:

@@ -84,9 +84,9 @@ def _explain(study: str, design: str, overrides: Fields = None) -> Reply:
 
 def _list(name: str | None = None, provides: str | None = None) -> Reply:
     """List the names for studies: of each kind, of one kind, or the details of one name."""
-    for path in (*map(str, records.FOLDER.glob("*")), name or "."):
+    for path in (*map(str, records.RECORDS_FOLDER.glob("*")), name or "."):
         _inside(Path(), path)
-    if name is None or name in inventory.KINDS or provides is not None:
+    if name is None or name in inventory.LISTED_KINDS or provides is not None:
         found: Any = inventory.listed_facts(name, provides)
     else:
         found = details.details_of(name)

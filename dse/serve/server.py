@@ -19,10 +19,10 @@ from dse.files.json import json_text
 from dse.parametric.flips import NOTHING_FITS
 from dse.search.exact.work import Work, limited
 from dse.serve.session import Session
-from dse.study.overrides import EXAMPLE
+from dse.study.overrides import OVERRIDE_EXAMPLE
 
 HERE = "127.0.0.1"
-MOST_BYTE = 1 << 20
+_MOST_BYTE = 1 << 20
 """Longest request."""
 
 MOST_TABS = 64
@@ -107,7 +107,7 @@ class Handler(BaseHTTPRequestHandler):
             return
         assigned = parse_qs(urlsplit(self.path).query).get("set", [])
         try:
-            moved = assignments(assigned, EXAMPLE)
+            moved = assignments(assigned, OVERRIDE_EXAMPLE)
             with self.server.answering("", 0):
                 found = self._found(where, moved)
         except DseError as error:
@@ -144,7 +144,7 @@ class Handler(BaseHTTPRequestHandler):
             return
         length = self.headers.get("Content-Length", "")
         sort = self.headers.get_content_type()
-        if sort != "application/json" or not length.isdecimal() or int(length) > MOST_BYTE:
+        if sort != "application/json" or not length.isdecimal() or int(length) > _MOST_BYTE:
             self._send(HTTPStatus.BAD_REQUEST, "a request is a little JSON", "text/plain")
             return
         try:

@@ -67,7 +67,7 @@ MOST_MAPS = 8
 HOW = ("prefer", "within")
 """Keys of a question that define the comparison of designs."""
 
-FIRST = ("workload.rate", "workload.granularity")
+_FIRST = ("workload.rate", "workload.granularity")
 """Numbers of most questions, placed before the rest."""
 
 BRIEF = ("answer", "undemanded", "plausible", "limits", "constraints", "bought")
@@ -287,7 +287,7 @@ def sliders_of(study: Study) -> Iterator[Slider]:
         fields = written.get(section)
         plain = entry.touched is None and entry.metric is None and entry.bound is None
         if plain and isinstance(fields, Mapping) and field in fields and entry.value > 0:
-            first = entry.name in FIRST
+            first = entry.name in _FIRST
             yield Slider(
                 entry.name,
                 entry.name,

@@ -30,7 +30,7 @@ from dse.silicon.flow import Characteriser
 from dse.silicon.tasks import DesignTask
 from dse.workers import shared
 
-COLUMNS = tuple(
+_COLUMNS = tuple(
     read_header(header)
     for header in (
         *("area_um2", "gate_equivalents", "clock_mhz", "dynamic_power_mw"),
@@ -87,7 +87,7 @@ class Characterisation(Printable):
         for line in (*self.remarks, *self._facts()):
             stream.write(f"# {line}\n")
         parameters = list(self.designs[0].parameters)
-        columns = [one for one in COLUMNS if one.name in self.designs[0].figures]
+        columns = [one for one in _COLUMNS if one.name in self.designs[0].figures]
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["design", *parameters, MAPPED_IN, *(one.written for one in columns)])
         scales = {column.name: float(1 / column.factor) for column in columns}
@@ -241,7 +241,7 @@ def _characterised(
 
 
 def _check_names(tasks: Sequence[DesignTask]) -> None:
-    taken = {"design", TARGET, MAPPED_IN, *AREAS, *BLOCKS, *(one.written for one in COLUMNS)}
+    taken = {"design", TARGET, MAPPED_IN, *AREAS, *BLOCKS, *(one.written for one in _COLUMNS)}
     named = {name for task in tasks for name in task.design.parameters}
     rule, remedy = "the table has a column of this name already", "rename the parameter"
     refuse(Fault(f"over.{name}", "", rule, remedy) for name in sorted(named & taken))

@@ -11,7 +11,7 @@ from dse.algebra.expression import settled
 from dse.contract.generators import Value
 from dse.errors import Fault, StudyError, UnitError
 
-DIGITS = 3
+_DIGITS = 3
 """Digits of a clock period that is rounded up."""
 
 UNKEPT = "unkept"
@@ -118,14 +118,14 @@ def positive_quantity(text: str, quantity: str, where: str) -> float:
 
 
 def rounded_up(value: float) -> float:
-    """Return a positive number rounded up to `DIGITS` digits, as periods are.
+    """Return a positive number rounded up to `_DIGITS` digits, as periods are.
 
     Examples
     --------
     >>> rounded_up(2.2874e-9), rounded_up(2e-9)
     (2.29e-09, 2e-09)
     """
-    return _rounded(value, DIGITS, math.ceil)
+    return _rounded(value, _DIGITS, math.ceil)
 
 
 def rounded_down(value: float, digits: int) -> float:

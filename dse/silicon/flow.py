@@ -48,7 +48,7 @@ from dse.silicon.tasks import DesignTask, check_answers, held_vectors, sha256
 from dse.silicon.timing import Timing, analyse
 from dse.silicon.yosys import chosen_yosys, full_name
 
-LARGEST_BYTE = 1_000_000
+_LARGEST_BYTE = 1_000_000
 """A larger file is no result."""
 
 
@@ -80,7 +80,7 @@ class KeptResults:
         """Return the result kept under a key, or None if it is missing or cannot be read."""
         path = self._path(key)
         try:
-            found = json.loads(read_regular(path, LARGEST_BYTE))
+            found = json.loads(read_regular(path, _LARGEST_BYTE))
         except (OSError, ValueError):
             return None
         with suppress(OSError):

@@ -16,11 +16,11 @@ from dse.silicon.cells import Cell, CellLibrary, FlipFlop, truth_table
 from dse.silicon.netlist import CONSTANT_1, Instance, Netlist, clocks_of
 from dse.silicon.timing import Delay, Timing
 
-UNKNOWN = 2
+UNKNOWN_LEVEL = 2
 """The third value of a net, beside 0 and 1."""
 
 BINARY, TERNARY = 2, 3
-"""Number of values of a net: without and with `UNKNOWN`."""
+"""Number of values of a net: without and with `UNKNOWN_LEVEL`."""
 
 Integers = NDArray[np.int64]
 
@@ -106,7 +106,7 @@ def ternary(table: NDArray[np.bool_]) -> Integers:
     values = table.astype(np.int64).reshape((2,) * pins)
     for axis in range(pins):
         low, high = np.take(values, 0, axis), np.take(values, 1, axis)
-        values = np.stack([low, high, np.where(low == high, low, UNKNOWN)], axis)
+        values = np.stack([low, high, np.where(low == high, low, UNKNOWN_LEVEL)], axis)
     return values.ravel()
 
 
@@ -447,7 +447,7 @@ def settle_cycles(
     ports, stimulus
         Nets of the input ports, shape (ports,), and their values, shape (cycles, ports).
     radix
-        `BINARY`, or `TERNARY` if entries of `state` may be `UNKNOWN`.
+        `BINARY`, or `TERNARY` if entries of `state` may be `UNKNOWN_LEVEL`.
 
     Notes
     -----
@@ -493,5 +493,5 @@ def _held(gates: Gates, nets: Integers, state: Integers, radix: int) -> Integers
         acts = np.zeros_like(state)
         acts[functions.outputs - gates.net_count] = functions.at(nets, radix)
         held[acts == 1] = value
-        held[(acts == UNKNOWN) & (held != value)] = UNKNOWN
+        held[(acts == UNKNOWN_LEVEL) & (held != value)] = UNKNOWN_LEVEL
     return held

@@ -58,7 +58,7 @@ def combinations(over: Mapping[str, str]) -> list[dict[str, Value]]:
     return [dict(zip(over, row, strict=True)) for row in product(*values)]
 
 
-NEEDED = ("payload", "cycles_per_task", "latency")
+_NEEDED = ("payload", "cycles_per_task", "latency")
 """Quantities that have no other source."""
 
 _UNITLESS = ("cycles_per_task", "latency")
@@ -99,7 +99,7 @@ class Verilog:
             All errors: missing values, else errors in quantities, else errors in answers.
         """
         missing = {"top": self.top, "check": self.check}
-        missing |= {name: self.figures.get(name) for name in NEEDED}
+        missing |= {name: self.figures.get(name) for name in _NEEDED}
         faults = [
             Fault(name, "", "Verilog of your own needs it", _GIVE[name])
             for name, value in missing.items()

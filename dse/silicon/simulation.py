@@ -18,7 +18,7 @@ from dse.silicon.gates import (
     MOST_CYCLES,
     TERNARY,
     TICK_S,
-    UNKNOWN,
+    UNKNOWN_LEVEL,
     Answers,
     Gates,
     Integers,
@@ -266,13 +266,13 @@ def _capped(
 MOST_TRANSITIONS = 1000
 """Most transitions of a gate in one cycle.  Later ones are omitted."""
 
-BLOCK = 4_000_000
+_BLOCK = 4_000_000
 """Intended number of transitions of cycles that are simulated together."""
 
 MOST_LATE = 0.05
 """Largest relative excess of a path in the simulation over the timing."""
 
-FEW = 5
+_FEW = 5
 """Number of flip-flops that are named in a note."""
 
 MOST_WORK = 500_000_000
@@ -364,18 +364,18 @@ def simulate_gates(
     warm, counted = stimuli[:warm_up], stimuli[warm_up:]
     zeros = np.zeros(len(gates.states), np.int64)
     start = settle_cycles(gates, zeros, driven, warm, BINARY)
-    unsure = settle_cycles(gates, zeros + UNKNOWN, driven, warm, TERNARY)
+    unsure = settle_cycles(gates, zeros + UNKNOWN_LEVEL, driven, warm, TERNARY)
     period = round(timing.period_s / TICK_S)
     count = _Count(gates, driven, period)
     found, state = count.run(start, counted, shown)
     rest, state = settled_at(gates, state, driven, counted[count.cycles :], BINARY, shown)
     values = np.concatenate([start.values[:, shown], found, rest])
-    unknown = np.flatnonzero(unsure.values[-1][gates.states] == UNKNOWN)
+    unknown = np.flatnonzero(unsure.values[-1][gates.states] == UNKNOWN_LEVEL)
     known = np.ones(values.shape, np.bool_)
-    known[:warm_up] = unsure.values[:, shown] != UNKNOWN
+    known[:warm_up] = unsure.values[:, shown] != UNKNOWN_LEVEL
     if len(unknown):
         later, _ = settled_at(gates, unsure.state, driven, counted, TERNARY, shown)
-        known[warm_up:] = later != UNKNOWN
+        known[warm_up:] = later != UNKNOWN_LEVEL
     at_rest = _Count(gates, driven, period)
     if idle:
         held = np.repeat(stimuli[-1:], idle, axis=0)
@@ -399,8 +399,8 @@ def _unknown(gates: Gates, unknown: Integers, known: Bits) -> Iterator[str]:
     """Yield notes on flip-flops that are unknown after the warm-up."""
     if not len(unknown):
         return
-    names = ", ".join(gates.names[number] for number in unknown[:FEW])
-    more = f" and {len(unknown) - FEW} more" if len(unknown) > FEW else ""
+    names = ", ".join(gates.names[number] for number in unknown[:_FEW])
+    more = f" and {len(unknown) - _FEW} more" if len(unknown) > _FEW else ""
     yield f"unknown after the warm-up, taken for 0: flip-flops {names}{more}"
     doubtful = int(np.sum(~known.all(axis=1)))
     if doubtful:
@@ -456,7 +456,7 @@ class _Count:
         self.high[self.gated] += self.period * pulses // 2
         self.capped += moved.capped
         self.latest = np.maximum(self.latest, moved.latest)
-        fitting = cycles * BLOCK // max(1, int(moved.count.sum()))
+        fitting = cycles * _BLOCK // max(1, int(moved.count.sum()))
         return max(1, min(4 * cycles, fitting, MOST_CYCLES))
 
     def late(self, ends: Collection[int]) -> Iterator[str]:

@@ -20,7 +20,7 @@ from dse.model.problem import Problem
 from dse.model.space import ALONE, Index
 from dse.reports.sections import Section
 from dse.reports.text import (
-    ROUNDING,
+    SHOWN_ROUNDING,
     Printable,
     in_words,
     listed,
@@ -296,7 +296,7 @@ def _draw(columns: Columns, stages: Stages) -> Draw:
     return Draw(sum(always), host, sum(of_bits))
 
 
-BATCHES = 20
+_BATCHES = 20
 TIME_ROUNDING = 1e-14
 """Relative difference below which times since the first arrival are the same."""
 
@@ -381,7 +381,7 @@ def _rare(time: Column) -> Seen:
     0.99, at which `MOST` offloads are a thirtieth of `enough`, or less.
     """
     value = float(np.quantile(time, 1.0 - RARE)) if len(time) else math.nan
-    if len(time) < BATCHES / RARE:
+    if len(time) < _BATCHES / RARE:
         return Seen(value, math.nan)
     share = _mean(time > value).error
     below, above = np.quantile(time, 1.0 - RARE + np.array([-share, min(share, 0.75 * RARE)]))
@@ -397,22 +397,22 @@ def _estimate(
 ) -> Seen:
     """Return a statistic of rows (..., n), and its error from the spread of batches."""
     count = values.shape[-1]
-    size = count // BATCHES
+    size = count // _BATCHES
     if not count:
         return Seen(math.nan, math.nan)
     whole = float(statistic(values))
     if not size:
         return Seen(whole, math.nan)
-    batches = values[..., : size * BATCHES].reshape(*values.shape[:-1], BATCHES, size)
+    batches = values[..., : size * _BATCHES].reshape(*values.shape[:-1], _BATCHES, size)
     spread = float(np.std(np.asarray(statistic(batches)), ddof=1))
-    return _sure(whole, spread / math.sqrt(BATCHES))
+    return _sure(whole, spread / math.sqrt(_BATCHES))
 
 
 def _sure(value: float, error: float) -> Seen:
     return Seen(value, error if error > NOISE * abs(value) else 0.0)
 
 
-HEADERS = ("quantity", "model", "simulation", "standard error", "model is", "in errors")
+_HEADERS = ("quantity", "model", "simulation", "standard error", "model is", "in errors")
 
 
 @dataclass(frozen=True)
@@ -499,7 +499,7 @@ class Simulation(Printable):
                 f"{self.events:,} events; the first tenth is discarded."
             ),
             paragraph(f"Busy: {listed(shares)}."),
-            table_text(rows, HEADERS),
+            table_text(rows, _HEADERS),
             *(paragraph(each, "  ") for each in self._remarks()),
         ]
         return "\n".join(lines)
@@ -538,7 +538,7 @@ def _cells(entry: BothSides) -> Iterator[str]:
     yield units.show(entry.simulated.value, entry.quantity)
     yield units.show(entry.simulated.error, entry.quantity)
     more = entry.difference
-    alike = more is not None and abs(more) < ROUNDING
+    alike = more is not None and abs(more) < SHOWN_ROUNDING
     yield "the same" if alike else "" if more is None else signed(more)
     yield "" if entry.errors is None else f"{entry.errors:+.1f}"
 

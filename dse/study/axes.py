@@ -27,7 +27,7 @@ MOST_LISTED = 4_000_000
 STEPS = 2**20
 """Steps into which a continuous range is divided, so that equal designs are equal rows."""
 
-DIGITS = 12
+_DIGITS = 12
 """Significant digits of a computed value, which undo the rounding of the logarithm."""
 
 Read = Callable[[Any], float]
@@ -64,10 +64,10 @@ def spread_values(written: Any, read: Read, *, integer: bool) -> Spread:
 
 
 def _digits(values: Column) -> Column:
-    """Return values, not negative, with `DIGITS` significant digits.  The ends are unchanged."""
+    """Return values, not negative, with `_DIGITS` significant digits.  The ends are unchanged."""
     powers = np.floor(np.log10(np.where(values > 0, values, 1.0)))
-    places = 10.0 ** np.abs(DIGITS - 1 - powers)
-    up = powers <= DIGITS - 1
+    places = 10.0 ** np.abs(_DIGITS - 1 - powers)
+    up = powers <= _DIGITS - 1
     rounded: Column = np.where(
         up, np.rint(values * places) / places, np.rint(values / places) * places
     )
@@ -120,7 +120,7 @@ def _expand_range(written: Range, read: Read, *, integer: bool) -> list[float]:
         )
     grid = np.geomspace if written.grid == "log" else np.linspace
     # rounded, so that 64 .. 65536 holds exactly 1024
-    values = [float(f"{value:.{DIGITS}g}") for value in grid(start, stop, written.points)]
+    values = [float(f"{value:.{_DIGITS}g}") for value in grid(start, stop, written.points)]
     if integer:
         values = sorted({float(round(value)) for value in values})
     return values

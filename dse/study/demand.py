@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from dse.algebra import units
+from dse.contract import SIZE
 from dse.model.mixed import PAYLOAD_OFFLOADED, TASKS_OFFLOADED, Parted
 from dse.model.problem import Problem
 from dse.study import schema
@@ -16,7 +17,6 @@ from dse.study.reader import Reader
 from dse.study.scenario import Scenario
 
 OFFERED = "workload_offload_rate_offload_per_s"
-SIZE = "workload_granularity_byte"
 RATE = "workload_rate_bit_per_s"
 _SAME = 1e-9
 """Relative difference within which a stated rate equals the rate of the offloads."""

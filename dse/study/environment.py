@@ -34,7 +34,7 @@ from dse.study.scenario import (
 from dse.study.workload_interface_budget import UNWRITTEN, declared_neutral, unspecified_fields
 
 DEVICE, KERNEL, PLATFORM = "interface.device", "workload.kernel", "budget.platform"
-RECORDS: Mapping[str, tuple[Any, Callable[[Any], dict[str, float]]]] = {
+RECORD_READERS: Mapping[str, tuple[Any, Callable[[Any], dict[str, float]]]] = {
     DEVICE: (contract.Interface, interface_columns),
     KERNEL: (contract.Kernel, kernel_columns),
     PLATFORM: (contract.Platform, platform_columns),
@@ -132,7 +132,7 @@ def _named(
     if path in axes:
         return _record_axis(path, axes.pop(path), scenario, reader), path
     found = []
-    kind, columns_of = RECORDS[path]
+    kind, columns_of = RECORD_READERS[path]
     if name is not None:
         with reader.at(tuple(path.split("."))):
             found.append(record_of(kind, name, reader))
@@ -194,7 +194,7 @@ def _note_hosts(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> 
 
 def open_axis(path: str, written: Any, scenario: Scenario, reader: Reader, *, own: bool) -> None:
     """Add one axis.  With `own`, it may have its own name, as in a measured study."""
-    if path in RECORDS:
+    if path in RECORD_READERS:
         _record_axis(path, written, scenario, reader)
     elif own and path not in workload_interface_budget.DECLARED and "." not in path:
         scenario.axes += free_axis(path, written, scenario.names, reader.below("axes", path))
@@ -238,7 +238,7 @@ def _code_axis(path: str, written: Any) -> Axis:
 
 def _record_axis(path: str, written: Any, scenario: Scenario, reader: Reader) -> list[Any]:
     """Add an axis over records of a catalogue, and return the records."""
-    kind, columns_of = RECORDS[path]
+    kind, columns_of = RECORD_READERS[path]
     here, found = reader.below("axes", path), list[Any]()
     names: dict[Path, Any] = {(): written}
     if isinstance(written, list):
@@ -271,7 +271,7 @@ def _alike(found: Sequence[Any], places: Sequence[Path], reader: Reader) -> bool
 
 _SHARE, _RETRANSMIT = "interface_overhead_share", "interface_retransmit_share"
 
-SPLIT = (
+_SPLIT = (
     "interface: of overhead_plus_latency only the sum is known: all of it is taken as overhead, "
     "unless overhead_share says another part"
 )
@@ -301,7 +301,7 @@ def settle_attachments(study: schema.StudyFile, scenario: Scenario, reader: Read
     """
     gone = _leave_out_unused(scenario)
     if _SHARE in scenario.names and not study.gives("interface.overhead_share"):
-        reader.notes.append(SPLIT)
+        reader.notes.append(_SPLIT)
     _check_sum(study, scenario, reader)
     if _exceeds_one(_RETRANSMIT, scenario):
         where = study.place("interface.retransmit_share")

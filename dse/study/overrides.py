@@ -34,7 +34,7 @@ def validate(document: Document) -> StudyFile:
     return study
 
 
-EXAMPLE = "workload.rate=73 Gbps"
+OVERRIDE_EXAMPLE = "workload.rate=73 Gbps"
 """An override, for remedies."""
 
 _FIGURES = {stem(one.name) or one.name for one in fields(CoreMetrics)}

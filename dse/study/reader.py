@@ -178,12 +178,12 @@ ENDS = {
 }
 """Kinds of numbers that are out of range: pydantic's name of the end, and our words."""
 
-WHOLE = ("it must be a whole number", "write for instance 100")
+_WHOLE = ("it must be a whole number", "write for instance 100")
 
 RULES = {
-    "int_type": WHOLE,
-    "int_parsing": WHOLE,
-    "int_from_float": WHOLE,
+    "int_type": _WHOLE,
+    "int_parsing": _WHOLE,
+    "int_from_float": _WHOLE,
     "dict_type": ("it must be a mapping", "write `key: value` pairs, indented below it"),
     "model_type": ("it must be a section", "write `key: value` pairs, indented below it"),
     "union_tag_invalid": ("it must be one value or a section", "write a name, or `key: value`"),

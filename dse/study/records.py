@@ -25,7 +25,7 @@ from dse.plugins import registry
 from dse.study.reader import Reader
 from dse.study.workload_interface_budget import CHOICES
 
-FOLDER = Path("records")
+RECORDS_FOLDER = Path("records")
 """The folder of records that ``list`` and ``show`` find: its ``*.yaml`` files."""
 
 KINDS: Mapping[type, str] = {
@@ -119,7 +119,7 @@ def own_records() -> tuple[dict[str, RecordFile], list[Fault]]:
     """Return the record files of the working directory by path, and the errors of others."""
     found: dict[str, RecordFile] = {}
     faults: list[Fault] = []
-    for path in sorted(FOLDER.glob("*.yaml")):
+    for path in sorted(RECORDS_FOLDER.glob("*.yaml")):
         try:
             found[path.as_posix()] = read_record(path)
         except StudyError as error:
@@ -129,7 +129,7 @@ def own_records() -> tuple[dict[str, RecordFile], list[Fault]]:
 
 def path_and_name(data: Path, out: Path | None = None) -> tuple[Path, str]:
     """Return path and name of the record of a fit, by default from the name of its data."""
-    path = out or FOLDER / f"{data.stem}.yaml"
+    path = out or RECORDS_FOLDER / f"{data.stem}.yaml"
     name = re.sub(r"\W+", "_", path.stem, flags=re.ASCII).strip("_")
     return path, name if name[:1].isalpha() else f"record_{name}".rstrip("_")
 

@@ -33,10 +33,17 @@ from dse.search.settings import SearchSettings
 from dse.study import schema
 from dse.study.axes import axes_labels
 from dse.study.demand import check_arrivals, check_mix, settle_policy
-from dse.study.environment import RECORDS, open_axis, resolve
+from dse.study.environment import RECORD_READERS, open_axis, resolve
 from dse.study.field_kinds import Mix
 from dse.study.measuring import measuring
-from dse.study.overrides import EXAMPLE, at_value, check_shape, override, sweep_of, validate
+from dse.study.overrides import (
+    OVERRIDE_EXAMPLE,
+    at_value,
+    check_shape,
+    override,
+    sweep_of,
+    validate,
+)
 from dse.study.quantities import (
     Named,
     applied_requirements,
@@ -230,10 +237,10 @@ class Study:
         StudyError
             A field does not exist, or the study has errors then.
         """
-        given = assignments(overrides, EXAMPLE)
+        given = assignments(overrides, OVERRIDE_EXAMPLE)
         if rate is not None:
             texts = [f"{path}={value}" for path, value in given.items()]
-            given = assignments([*texts, f"workload.rate={rate}"], EXAMPLE)
+            given = assignments([*texts, f"workload.rate={rate}"], OVERRIDE_EXAMPLE)
         return ready(override(self.document, [*given.items()]))
 
 
@@ -415,7 +422,7 @@ def _ready(
 _OF_A_STUDY = re.compile(r"\b(?:(?:workload|interface|kernel|budget)_|[A-Za-z_]\w*\.[A-Za-z_])")
 """Columns that some studies have and others lack."""
 
-_NAMED = {tuple(path.split(".")): kind for path, (kind, _) in RECORDS.items()}
+_NAMED = {tuple(path.split(".")): kind for path, (kind, _) in RECORD_READERS.items()}
 _NAMED[("search", "method")] = contract.Method
 
 _TOGETHER = {(), *((name,) for name in ("workload", "interface", "budget", "axes", "evaluate"))}

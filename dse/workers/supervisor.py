@@ -33,10 +33,10 @@ GRACE_S = 1.0
 OUTPUT, ERROR = "standard_output", "standard_error"
 """Files in the working folder with what the program wrote there."""
 
-MISSING = (errno.ENOENT, errno.EACCES, errno.ENOEXEC, errno.ENOTDIR, errno.ELOOP, errno.EPERM)
+_MISSING = (errno.ENOENT, errno.EACCES, errno.ENOEXEC, errno.ENOTDIR, errno.ELOOP, errno.EPERM)
 """Why a program cannot be started, now or later."""
 
-NEAR = 0.8
+_NEAR = 0.8
 """A program that fails near its limit of memory, this share of it, fails of that."""
 
 SAYS_SO = re.compile(r"MemoryError|bad_alloc|[Oo]ut of memory|[Cc]annot allocate memory")
@@ -161,7 +161,7 @@ def _run(task: dict[str, Any], wakeup: int) -> dict[str, Any]:
     try:
         watched = Watched(task)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
-        lasting = getattr(error, "errno", None) in MISSING or isinstance(error, ValueError)
+        lasting = getattr(error, "errno", None) in _MISSING or isinstance(error, ValueError)
         return {"unstarted": getattr(error, "strerror", None) or str(error), "lasting": lasting}
     why = _watch(watched, task["timeout_s"], wakeup)
     watched.end_all()
@@ -173,7 +173,7 @@ def _run(task: dict[str, Any], wakeup: int) -> dict[str, Any]:
     said = bytes(watched.error).decode(errors="replace")
     peak_byte = 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     if watched.status and not why:
-        near = peak_byte > NEAR * task["memory_byte"] or SAYS_SO.search(said)
+        near = peak_byte > _NEAR * task["memory_byte"] or SAYS_SO.search(said)
         why = "timeout" if watched.status == -signal.SIGXCPU else "memory" if near else ""
     return {
         "why": why,

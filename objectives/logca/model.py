@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dse.contract import Column
 
-LARGEST_BYTE = 2.0**64
+_LARGEST_BYTE = 2.0**64
 """Default limit of a granularity: as far as a 64-bit address reaches."""
 
 _STEPS = 14
@@ -29,7 +29,7 @@ _BLOCK = 16384  # rows whose temporaries stay in the cache
 
 
 def first_nonnegative(
-    a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike, *, largest: float = LARGEST_BYTE
+    a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike, *, largest: float = _LARGEST_BYTE
 ) -> Column:
     """Return the lower bound of the g > 0 with ``a g**b - c g - d >= 0``, or NaN without one.
 
@@ -48,7 +48,7 @@ def first_nonnegative(
 
 
 def roots(
-    a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike, *, largest: float = LARGEST_BYTE
+    a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike, *, largest: float = _LARGEST_BYTE
 ) -> Column:
     """Return all g > 0 with ``a g**b - c g - d = 0``: ascending, NaN last, on a new last axis.
 
@@ -195,10 +195,10 @@ def nonnegative_intervals(terms: Mapping[float, float]) -> tuple[tuple[float, fl
 
     `terms` are coefficients by exponent, any number of them, of one device: between two roots of
     its derivative (after division by the lowest power) a sum is monotone, and the derivative has
-    one term less.  Roots beyond `LARGEST_BYTE`, or below its inverse, are ignored: such an
+    one term less.  Roots beyond `_LARGEST_BYTE`, or below its inverse, are ignored: such an
     interval ends at infinity, or starts at 0.
     """
-    reach = math.log(LARGEST_BYTE)
+    reach = math.log(_LARGEST_BYTE)
     kept = {exponent: value for exponent, value in terms.items() if value != 0}
     if not kept:
         return ((0.0, math.inf),)
@@ -343,7 +343,7 @@ class LogCA:
         )
         return found[~np.isnan(found)]
 
-    def break_even(self, *, largest: float = LARGEST_BYTE) -> Column:
+    def break_even(self, *, largest: float = _LARGEST_BYTE) -> Column:
         """Return g_1: the least granularity without an advantage of the host, else NaN.
 
         Exact for latency per call (eq 5) and per byte alike.  0 if a host offset lets every
@@ -357,7 +357,7 @@ class LogCA:
             largest=largest,
         )
 
-    def half_acceleration(self, *, largest: float = LARGEST_BYTE) -> Column:
+    def half_acceleration(self, *, largest: float = _LARGEST_BYTE) -> Column:
         """Return g_{A/2}: the least granularity with half the acceleration, else NaN (eq 6)."""
         wanted = math.nan if math.isinf(self.acceleration) else self.acceleration / 2
         return first_nonnegative(
@@ -368,7 +368,7 @@ class LogCA:
             largest=largest,
         )
 
-    def bound(self, g: ArrayLike = LARGEST_BYTE) -> str | NDArray[np.str_]:
+    def bound(self, g: ArrayLike = _LARGEST_BYTE) -> str | NDArray[np.str_]:
         """Return the bound of offloads of some size: ``compute-bound`` or ``latency-bound``.
 
         An offload is latency-bound if its latency per byte takes longer than its computing, so that

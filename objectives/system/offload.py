@@ -15,7 +15,7 @@ from dse.objectives.system.offload_rates import streaming_s
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 from dse.objectives.system.sources import LOGCA
 
-NEAR = 1e-9
+_NEAR = 1e-9
 """Relative tolerance, more than the rounding of a granularity."""
 
 
@@ -157,6 +157,6 @@ def break_even_byte(
 def _first_from(least: Column, a: Column, b: Column, c: Column, d: Column) -> Column:
     """Return the smallest g from `least` on at which ``a g**b - c g - d`` becomes 0."""
     found = roots(a, b, c, d)
-    found = np.where(found >= least[..., np.newaxis] * (1.0 - NEAR), found, np.nan)
+    found = np.where(found >= least[..., np.newaxis] * (1.0 - _NEAR), found, np.nan)
     first = np.fmin(found[..., 0], found[..., 1])
     return np.where(least == 0, first_nonnegative(a, b, c, d), first)

@@ -24,14 +24,14 @@ from dse.objectives.system.fleet import Stages, largest, total
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 from dse.objectives.system.sources import LOGCA
 
-ROUNDING = 1e-12
+_ROUNDING = 1e-12
 """Relative rounding error of a whole number of rounds."""
 
 
 def rounds_before(granularity_byte: Column, round_bit: Column, end_bit: Column | float) -> Column:
     """Return the number of rounds of whole tasks before the last, n - 1, 0 for an empty fleet."""
     message = BIT_PER_BYTE * granularity_byte + end_bit
-    rounds = np.ceil(message / round_bit * (1.0 - ROUNDING))
+    rounds = np.ceil(message / round_bit * (1.0 - _ROUNDING))
     return np.where(np.greater(round_bit, 0), np.maximum(rounds - 1.0, 0.0), 0.0)
 
 

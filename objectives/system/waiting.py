@@ -265,7 +265,7 @@ def free_host_cores(
 
 
 SOURCE = "Sakasegawa 1977; Kraemer & Langenbach-Belz 1976"
-RARE = 0.01
+_RARE = 0.01
 """Share of offloads that take longer than the 99th percentile."""
 
 
@@ -482,7 +482,7 @@ def offload_latency_p99_s(
     waits = np.isfinite(wait_s) & (wait_s > 0)
     found: Column = np.full(1, np.inf)
     for largest_met in range(len(sizes)):
-        beyond = RARE - sum(shares[largest_met + 1 :])  # larger ones count as late, all of them
+        beyond = _RARE - sum(shares[largest_met + 1 :])  # larger ones count as late, all of them
         if beyond <= 0:
             continue
         own = times[largest_met]

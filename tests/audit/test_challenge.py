@@ -51,7 +51,7 @@ def drawn(of: Problem, front: list[tuple[int, ...]], trials: int, seed: int = 0)
 @pytest.mark.parametrize("chunk", [1, 3, 65_536])
 @pytest.mark.parametrize("trials", [12, 100])
 def test_a_small_space_is_tried_whole_and_once(chunk, trials, monkeypatch) -> None:
-    monkeypatch.setattr(challenge, "CHUNK", chunk)
+    monkeypatch.setattr(challenge, "RIVAL_CHUNK", chunk)
     parts = drawn(problem(4, 3), [(0, 0)], trials)
     assert all(len(part) <= chunk for part in parts)
     assert [design for part in parts for design in listed(part)] == [*product(range(4), range(3))]
@@ -64,7 +64,7 @@ def test_a_space_without_axes_has_one_design() -> None:
 
 @pytest.mark.parametrize("chunk", [7, 65_536])
 def test_a_large_space_is_tried_at_random_and_around_the_front(chunk, monkeypatch) -> None:
-    monkeypatch.setattr(challenge, "CHUNK", chunk)
+    monkeypatch.setattr(challenge, "RIVAL_CHUNK", chunk)
     of, front = problem(50, 40, 3, ordered=(True, True, False)), [(0, 0, 0), (20, 39, 2)]
     parts = drawn(of, front, trials=400)
     assert all(part.dtype == np.int64 for part in parts)

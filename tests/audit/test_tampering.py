@@ -153,7 +153,7 @@ def test_what_cannot_be_derived_is_named_by_its_checksum(copy: Callable[[str], P
     for name, value in edits.items():
         write(folder, manifest | {name: value})
         assert f"{name} of the manifest " in told(folder)
-    del manifest[run_files.ENTRY]["files"]["front.png"]
+    del manifest[run_files.CHECKSUMS]["files"]["front.png"]
     write(folder, manifest)
     assert told(folder) == "checksums of the manifest are not what the run wrote"
     text = (folder / "manifest.json").read_text()
@@ -297,6 +297,6 @@ def test_an_input_that_is_changed_is_named(copy: Callable[[str], Path]) -> None:
 def test_a_run_without_checksums_is_refused(copy: Callable[[str], Path]) -> None:
     folder = copy("plain")
     manifest = manifest_of(folder)
-    del manifest[run_files.ENTRY]
+    del manifest[run_files.CHECKSUMS]
     write(folder, manifest)
     assert "manifest.json: checksums is missing" in told(folder)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import typer
 
-from dse.cli.app import GROUPS, NAMES, application
+from dse.cli.app import COMMAND_GROUPS, NAMES, application
 from dse.reports import progress
 from tests.conftest import STUDIES, run_dse
 
@@ -36,7 +36,7 @@ def test_help_shows_every_command_in_its_group_and_cuts_no_line(tmp_path: Path) 
     commands = told.partition("Use:")[2]
     assert "..." not in commands
     assert max(map(len, told.splitlines())) <= 80
-    places = [told.index(f"\n{title}:\n") for title in GROUPS]
+    places = [told.index(f"\n{title}:\n") for title in COMMAND_GROUPS]
     assert places == sorted(places)
     assert {name for name, _ in every_command(PROGRAM) if " " not in name} == {*NAMES}
 

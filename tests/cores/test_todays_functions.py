@@ -36,7 +36,7 @@ def test_aes_is_that_of_the_standard_and_of_openssl(key_byte: int) -> None:
 
 
 def test_chacha20_is_that_of_the_standard_and_of_openssl() -> None:
-    for key, counter, nonce, stream in chacha20.PUBLISHED:
+    for key, counter, nonce, stream in chacha20.CHACHA20_PUBLISHED:
         assert chacha20.key_stream(key, counter, nonce) == stream
     for key, start in texts(32, 16):
         cipher = Cipher(algorithms.ChaCha20(key, start), None).encryptor()
@@ -53,7 +53,7 @@ def gcm_encrypted(key: bytes, nonce: bytes, data: bytes, text: bytes) -> bytes:
 
 
 def test_gcm_is_that_of_its_designers_and_of_openssl() -> None:
-    for key, nonce, data, text, answer in gcm.PUBLISHED:
+    for key, nonce, data, text, answer in gcm.GCM_PUBLISHED:
         assert gcm_encrypted(key, nonce, data, text) == answer
     for key, nonce, data, text in texts(16, 12, 40, 60):
         data, text = data[: data[0] % 41], text[: text[0] % 61]
@@ -62,7 +62,7 @@ def test_gcm_is_that_of_its_designers_and_of_openssl() -> None:
 
 
 def test_xts_is_that_of_the_standard_and_of_openssl() -> None:
-    for key, tweak_key, sector, text, answer in xts.PUBLISHED:
+    for key, tweak_key, sector, text, answer in xts.XTS_PUBLISHED:
         steps = [*xts.xts_steps(key, tweak_key, sector, text)]
         assert b"".join(xts.xts_answers(steps)[1:]) == answer
     for key, tweak_key, sector, text in texts(16, 16, 16, 64):
@@ -72,7 +72,7 @@ def test_xts_is_that_of_the_standard_and_of_openssl() -> None:
 
 
 def sha256_of(message: bytes) -> bytes:
-    chain, text = sha2.START, sha2.sha2_padded(message)
+    chain, text = sha2.INITIAL_HASH, sha2.sha2_padded(message)
     for at in range(0, len(text), 64):
         chain = sha2.compressed(chain, text[at : at + 64])
     return b"".join(word.to_bytes(4, "big") for word in chain)
@@ -131,7 +131,7 @@ def ascon_encrypted(key: bytes, nonce: bytes, data: bytes, text: bytes) -> bytes
 
 def ascon_hashed(message: bytes) -> bytes:
     """Return the digest of 32 bytes (section 5.1)."""
-    state, digest, steps = ascon_hash.START, b"", ascon_hash.hash_steps(message)
+    state, digest, steps = ascon_hash.INITIAL_STATE, b"", ascon_hash.hash_steps(message)
     for at in range(0, len(steps), 8):
         state = ascon_hash.hash_absorbed(state, steps[at : at + 8])
         digest += state[:8]
@@ -140,7 +140,7 @@ def ascon_hashed(message: bytes) -> bytes:
 
 def test_ascon_is_that_of_its_designers() -> None:
     """Also in all 1089 known answers: texts and associated data of 0 to 32 bytes."""
-    for key, nonce, data, text, answer in ascon.PUBLISHED:
+    for key, nonce, data, text, answer in ascon.ASCON_PUBLISHED:
         assert ascon_encrypted(key, nonce, data, text) == answer
     key, nonce, text, data = (bytes(range(at, at + 32)) for at in (0x00, 0x10, 0x20, 0x30))
     encrypted = b"".join(
@@ -155,23 +155,23 @@ def test_ascon_hash_is_that_of_its_designers() -> None:
 
     Also in the known answers of 0 to 256 bytes.
     """
-    assert ascon_hash.START[:8] == 0x9B1E5494E934D681.to_bytes(8, "little")
-    for message, digest in ascon_hash.PUBLISHED:
+    assert ascon_hash.INITIAL_STATE[:8] == 0x9B1E5494E934D681.to_bytes(8, "little")
+    for message, digest in ascon_hash.ASCON_HASH_PUBLISHED:
         assert ascon_hashed(message) == digest
     digests = (ascon_hashed(bytes(range(256))[:length]) for length in range(257))
     assert hashlib.sha256(b"".join(digests)).hexdigest() == ASCON_HASH
 
 
 def test_the_check_is_the_published_one() -> None:
-    message, check = crc32.PUBLISHED
+    message, check = crc32.CRC32_PUBLISHED
     assert zlib.crc32(message) == check
 
 
 FIRST = {
     "aes128": "69c4e0d86a7b0430d8cdb78070b4c55a",
     "aes256": "8ea2b7ca516745bfeafc49904b496089",
-    "ascon_hash": ascon_hash.PUBLISHED[0][1][:8].hex(),
-    "chacha20": chacha20.PUBLISHED[0][3].hex(),
+    "ascon_hash": ascon_hash.ASCON_HASH_PUBLISHED[0][1][:8].hex(),
+    "chacha20": chacha20.CHACHA20_PUBLISHED[0][3].hex(),
     "sha2_256": HASHES["abc"][0],
     "sha3_256": HASHES[""][1],
 }

@@ -9,7 +9,7 @@ import pytest
 
 import dse
 from dse.errors import StudyError
-from dse.model.labels import COUNTED, labelled, labelled_line, same_parts
+from dse.model.labels import COUNT_BEFORE_NAME, labelled, labelled_line, same_parts
 from tests.conftest import ROOT
 
 LABELS = {
@@ -44,7 +44,11 @@ def test_labels_stand_for_names_and_what_is_the_same_is_left_out() -> None:
     ]
     assert labelled_line("2 u16, nic_inline, in flight 2", LABELS) == "2 u16, inline, in flight 2"
     assert same_parts([*names, "2 u16"], LABELS) == same_parts(["2 u10"], LABELS) == []
-    assert COUNTED.findall("2 AES (10 rounds, 3 cycles) + 4 u16 -> 7 fft") == ["2", "4", "7"]
+    assert COUNT_BEFORE_NAME.findall("2 AES (10 rounds, 3 cycles) + 4 u16 -> 7 fft") == [
+        "2",
+        "4",
+        "7",
+    ]
 
 
 def written(folder: Path, device: str, design: str) -> Path:

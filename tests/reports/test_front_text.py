@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dse.reports import plots
-from dse.reports.front_text import LINES, RULE, front_text, representative_rows
+from dse.reports.front_text import LINES, SHOWN_RULE, front_text, representative_rows
 from dse.reports.front_view import FrontView, Recommended
 from dse.reports.text import table_text
 from tests.reports.test_plots import make, swept
@@ -235,6 +235,6 @@ def test_a_picture_has_so_many_points_and_says_so(objectives, panels):
     drawn = [len(marks.get_offsets()) for axes in figure.axes for marks in axes.collections]
     assert sum(drawn) == panels * (plots.MOST_FRONT_POINTS + 1)  # and the ring
     title = " ".join(legend_of(figure).get_title().get_text().split())
-    assert title == f"2,000 of 5,000 designs drawn: {RULE}"
+    assert title == f"2,000 of 5,000 designs drawn: {SHOWN_RULE}"
     small = plots._figure(make(2000, objectives, cloud=0))
     assert legend_of(small).get_title().get_text() == ""

@@ -344,7 +344,7 @@ def test_where_rules_on_axes_exclude_all_designs_nothing_is_measured_and_they_co
     counted_before: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where designs are too many to count what is excluded: random ones say what they miss."""
-    monkeypatch.setattr(beforehand, "COUNTED", 100 if counted_before else 0)
+    monkeypatch.setattr(beforehand, "MOST_COUNTED", 100 if counted_before else 0)
     monkeypatch.setattr(archive, "MOST_DRAWN", 10_000)
     counted = Counted()
     with pytest.raises(InfeasibleError, match="no design meets: unroll >= 17") as caught:

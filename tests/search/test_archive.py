@@ -313,7 +313,7 @@ def test_a_large_front_is_the_same_however_its_designs_come(
     loss = rng.integers(0, 60, (4_000, 3)).astype(float)
     best = nondominated(loss)
     for large, parts in ((0, 400), (50, 37), (10_000, 1)):
-        monkeypatch.setattr(fronts, "LARGE", large)
+        monkeypatch.setattr(fronts, "LARGE_FRONT", large)
         front = fronts.FrontSoFar(1, 3)
         for part in np.array_split(np.arange(4_000), parts):
             front.add(index, part, loss[part])

@@ -27,7 +27,7 @@ NEVER = 10**18
 @pytest.fixture(autouse=True)
 def small_cells(monkeypatch):
     monkeypatch.setattr(enumeration, "CELLS", (4, 16, 64))
-    monkeypatch.setattr(enumeration, "FEWEST", 3)
+    monkeypatch.setattr(enumeration, "FEWEST_ENUMERATED", 3)
     monkeypatch.setattr(enumeration, "SEEDS", 16)
     monkeypatch.setattr(archive, "FEASIBLE_SAMPLE", 300)
     monkeypatch.setattr(archive, "INFEASIBLE_SAMPLE", 40)

@@ -51,10 +51,10 @@ TOGETHER = 16_384
 BATCH, SCENARIOS = 64, 4096
 """Scenarios that are closed together, and that are bounded together."""
 
-ROUNDS = 3
+_ROUNDS = 3
 """Times that each list of fleets is shortened by bounds, which the shorter ones sharpen."""
 
-FIRST = 16
+_FIRST = 16
 """Stages of fewer fleets than this part of what may be held are listed before others."""
 
 TRIED = 500_000
@@ -222,7 +222,7 @@ class Composer:
     def _bounded(self, batch: Scenarios) -> dict[int, PartialDesigns]:
         """Return the fleets that bounds leave of each stage, but for those of too many."""
         parts: dict[int, PartialDesigns] = {}
-        for most in (self.few // FIRST, self.few)[len(self.parts) == 1 :]:
+        for most in (self.few // _FIRST, self.few)[len(self.parts) == 1 :]:
             for stage in [stage for stage in self._by_size if stage not in parts]:
                 before, rows = self.log.copy(), batch.rows
                 try:
@@ -250,7 +250,7 @@ class Composer:
             rows.index[:, self.parts[stage].places] = np.tile(fleets.positions, (count, 1))
             parts[stage] = rows
             batch.narrow(stage, rows)
-        for _, stage in itertools.product(range(ROUNDS), [*parts]):
+        for _, stage in itertools.product(range(_ROUNDS), [*parts]):
             weights = self._ways(batch, parts, {stage})
             known = {stage: partial(batch.exact, stage)}
             kept, _ = self._bound(batch, parts[stage], known, weights)

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from dse.search.exact.partial import Enclosed, PartialDesigns, Scenarios
 
-WITHIN = 8
+_WITHIN = 8
 """BlockChoice that are in a larger one."""
 
-TOGETHER = 64
+_TOGETHER = 64
 """Choices of the first counts of a fleet that are made together."""
 
 
@@ -116,7 +116,7 @@ def counts_of(batch: Scenarios, stage: int, sizes: tuple[int, ...]) -> Iterator[
     part = batch.parts[stage]
     places = part.places
     made = itertools.accumulate((sizes[place] for place in places), operator.mul)
-    first = max(1, sum(count <= TOGETHER for count in made)) if part.designs else len(places)
+    first = max(1, sum(count <= _TOGETHER for count in made)) if part.designs else len(places)
     for before, last in itertools.pairwise([0, *range(first, len(places) + 1)]):
         own = {place: sizes[place] for place in places[before:last]}
         left = math.prod(sizes[place] for place in places[last:])
@@ -138,8 +138,8 @@ def blocks_of(
             continue
         number = np.arange(len(fleets)) - np.searchsorted(fleets.scenario, fleets.scenario)
         steps = [1]
-        while designs.sum() > most and steps[0] * WITHIN <= number.max(initial=0):
-            steps.insert(0, steps[0] * WITHIN)
+        while designs.sum() > most and steps[0] * _WITHIN <= number.max(initial=0):
+            steps.insert(0, steps[0] * _WITHIN)
         within, places = fleets.scenario, batch.parts[stage].places
         for step in steps:
             begins = number % step == 0

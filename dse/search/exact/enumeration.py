@@ -18,7 +18,7 @@ from dse.search.settings import beforehand, left_of
 
 Flags = NDArray[np.bool_]
 
-REMEDY = (
+_REMEDY = (
     "raise search.effort and search.memory, give axes fewer values, add constraints, or search "
     "with another method, for instance nsga2"
 )
@@ -42,7 +42,7 @@ WHOLE = 100_000
 """Spaces up to this size are evaluated whole."""
 
 CELLS = (8, 64, 512, 4096)
-FEWEST = 4_000
+FEWEST_ENUMERATED = 4_000
 """Designs per cell of each level; a level has at least so many cells."""
 
 HALF, SMALL = 0.9, 32
@@ -168,7 +168,7 @@ def unfinished_at(error: DseError, settled: int, archive: Archive) -> tuple[str,
         return error.way, reason
     if isinstance(error, BudgetError):
         return UNFINISHED, reason
-    return UNFINISHED, f"{reason}; {REMEDY}"
+    return UNFINISHED, f"{reason}; {_REMEDY}"
 
 
 def _evaluate_pool(archive: Archive, pool: Index) -> None:
@@ -189,7 +189,7 @@ def _levels(problem: Searchable) -> list[Cells]:
     if single is None:
         return []
     levels = [single]
-    wanted = [size for size in CELLS if size * FEWEST <= problem.size]
+    wanted = [size for size in CELLS if size * FEWEST_ENUMERATED <= problem.size]
     while wanted:
         wider = [axis for axis, size in enumerate(problem.sizes) if 2 * steps[axis] <= size]
         spread = {axis: single.spread(axis, 2 * steps[axis]) for axis in wider}

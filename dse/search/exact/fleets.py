@@ -56,7 +56,7 @@ BAND = 1.25
 SAMPLE, HOPELESS = 2_000, 0.5
 """When more of a sample than this is left, comparing all fleets would not pay."""
 
-MOST = np.finfo(float).max
+_MOST = np.finfo(float).max
 """What is infinite is compared as this."""
 
 PER_BIT = "_per_bit"
@@ -496,7 +496,7 @@ def _signed(traits: Mapping[str, Column], wanted: Wanted, count: int) -> Matrix:
     for name, values in traits.items():
         low, high = wanted[name]
         if low or high:
-            finite = np.clip(np.broadcast_to(values, count), -MOST, MOST)
+            finite = np.clip(np.broadcast_to(values, count), -_MOST, _MOST)
             columns += [finite] * low + [-finite] * high
     found = np.stack([np.zeros(count), *columns], axis=1)
     found = found[:, np.append(True, np.ptp(found[:, 1:], axis=0) > 0)] if count else found

@@ -119,10 +119,10 @@ def _key(design: NDArray[np.int64]) -> bytes:
 RANDOM = 2048
 """Designs drawn at random."""
 
-SEEDS = 16_384
+_SEEDS = 16_384
 """Designs in all scenarios of a batch together."""
 
-FEW = 64
+_FEW = 64
 """Fleets per stage and scenario."""
 
 
@@ -130,7 +130,7 @@ def seeds(batch: Batch) -> Index:
     """Return some designs of each scenario: fleets of one or two designs that just suffice."""
     rng = np.random.default_rng(0)
     choices = [_fleets(batch, part, rng) for part in batch.parts]
-    picks = _picks([choice.shape[1] for choice in choices], SEEDS // len(batch.index), rng)
+    picks = _picks([choice.shape[1] for choice in choices], _SEEDS // len(batch.index), rng)
     index = np.repeat(batch.index, len(picks), axis=0)
     for place, (part, choice) in enumerate(zip(batch.parts, choices, strict=True)):
         chosen = choice[:, picks[:, place]].reshape(len(index), len(part.places))
@@ -154,7 +154,7 @@ def _fleets(batch: Batch, part: StageParts, rng: np.random.Generator) -> NDArray
     scenarios = len(batch.index)
     if not part.designs:
         whole = math.prod(sizes)
-        some = np.arange(whole) if whole <= FEW else rng.integers(whole, size=FEW)
+        some = np.arange(whole) if whole <= _FEW else rng.integers(whole, size=_FEW)
         positions = np.stack(np.unravel_index(some, sizes), axis=1).astype(np.int64)
         return np.repeat(positions[np.newaxis], scenarios, axis=0)
     floor = np.broadcast_to(batch.floor(np.arange(scenarios)), (scenarios,))

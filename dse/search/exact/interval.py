@@ -27,10 +27,10 @@ from dse.search.exact.work import (
     limited,
 )
 
-MOST = 400_000
+_MOST = 400_000
 """Most designs, and partial designs, that are wanted."""
 
-MOST_WORK = 40_000_000 * ROW
+_MOST_WORK = 40_000_000 * ROW
 """What bounds between two values may take, counted in designs that are evaluated."""
 
 
@@ -45,7 +45,7 @@ class BetweenComposer(Composer):
     ) -> None:
         """Take the problem at both values, over one space; see `may_beat` for the rest."""
         super().__init__(ends[0], Archive(ends[0], total=ends[0].size))
-        self.few = self.most = fitting(MOST, 8 * (1 + len(ends[0].sizes)))
+        self.few = self.most = fitting(_MOST, 8 * (1 + len(ends[0].sizes)))
         self.splits = False
         self.reductions = (self.bound_and_close,)
         self.found: list[Index] = []
@@ -91,11 +91,11 @@ def may_beat(
     Returns
     -------
     Index or None
-        None when there are more than `MOST`, or when bounds say too little.
+        None when there are more than `_MOST`, or when bounds say too little.
     """
     composer = BetweenComposer(ends, worst, column)
     try:
-        with limited(designs=MOST_WORK):
+        with limited(designs=_MOST_WORK):
             composer.reduce()
     except (NotComposedError, TooMuchWorkError, EffortError):
         return None

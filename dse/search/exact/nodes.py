@@ -29,10 +29,10 @@ from dse.search.exact.work import CALL, ROW, spend
 FEW, PAYS = 256, 0.9
 """So few labels are not bounded; nor are more when more than this share of so many stays."""
 
-TOGETHER = 16_384
+_TOGETHER = 16_384
 """Labels that are bounded together."""
 
-ROUNDS = 3
+_ROUNDS = 3
 """Times that each list is shortened by bounds, which shorter ones sharpen."""
 
 Ends = tuple[Traits, Traits]
@@ -134,7 +134,7 @@ class Node:
         """
         found: dict[int, Fleets] = {}
         order = sorted(range(len(self.stages)), key=lambda stage: self.stages[stage].count)
-        for turn in range(1 + ROUNDS):
+        for turn in range(1 + _ROUNDS):
             for stage in order:
                 hopeful = partial(self._hopeful, found, stage)
                 try:
@@ -170,8 +170,8 @@ class Node:
         if count > FEW:
             sample = np.arange(0, count, count // FEW)
             if self._open(known, stage, low, high, sample).mean() <= PAYS:
-                for first in range(0, count, TOGETHER):
-                    rows = np.arange(first, min(first + TOGETHER, count))
+                for first in range(0, count, _TOGETHER):
+                    rows = np.arange(first, min(first + _TOGETHER, count))
                     found[rows] = self._open(known, stage, low, high, rows)
         return found
 

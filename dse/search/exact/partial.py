@@ -18,7 +18,7 @@ from dse.model.space import Index
 from dse.model.stage import Columns, StageParts
 from dse.search.exact.work import NotComposedError
 
-MOST_ROWS = 2_000_000
+_MOST_ROWS = 2_000_000
 """Fleets of a stage that are examined one by one."""
 
 StageColumns = Mapping[str, Any]
@@ -138,7 +138,7 @@ class Batch:
         if part.designs:
             return self._open(part, rows, ())
         sizes = self._space.sizes
-        if len(rows) * math.prod(sizes[place] for place in part.places) > MOST_ROWS:
+        if len(rows) * math.prod(sizes[place] for place in part.places) > _MOST_ROWS:
             return self._hull_by_design(part)
         for place in part.places:
             rows = rows.expand(place, sizes[place])

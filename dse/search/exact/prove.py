@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 ENOUGH = 100_000
 """Spaces up to this size are enumerated: it takes less than putting designs together."""
 
-LITTLE = 400_000
+_LITTLE = 400_000
 """Spaces up to this size are enumerated too, where that takes less than to set a composition up."""
 
 FIRST, SHARE = 2_000_000, 4
 """Composition may take so much work, or what it takes to evaluate one of so many designs."""
 
-LARGE = f"more than {ENOUGH:,} designs, made of stages"
+_LARGE = f"more than {ENOUGH:,} designs, made of stages"
 
 
 def prove(
@@ -64,11 +64,11 @@ def prove(
     with suppress(TooLargeError):
         check_enumerable(problem, budget=budget, limit=limit)
         most = max(FIRST, problem.size / SHARE)
-    if most is not None and problem.size <= LITTLE:
+    if most is not None and problem.size <= _LITTLE:
         return enumerated(problem, progress, "the expected work is small")
     composer = _composer(problem, progress)
     try:
-        return _composed(composer, LARGE, most)
+        return _composed(composer, _LARGE, most)
     except (NotComposedError, TooMuchWorkError) as error:
         return enumerated(problem, progress, str(error), composer.incumbents.designs)
 

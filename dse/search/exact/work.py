@@ -27,7 +27,7 @@ COMPARED, SORTED = 100, 700
 """Pairs of losses that are compared in the time in which a design is evaluated: those of many with
 those of a front, and those of many with each other's front."""
 
-FEW = 1_000
+_FEW = 1_000
 """Losses of a front, of up to three, with which others are compared as fast as with more."""
 
 CALL = 10_000
@@ -177,7 +177,7 @@ def fitting(rows: int, byte: int) -> int:
 def spend_comparing(rows: int, front: NDArray[np.float64]) -> None:
     """Count what it takes to tell which of so many rows a front (f, m) dominates."""
     count, losses = front.shape
-    spend(rows * (count if losses > 3 else min(count, FEW)) // COMPARED)
+    spend(rows * (count if losses > 3 else min(count, _FEW)) // COMPARED)
 
 
 def _resident_byte() -> int:

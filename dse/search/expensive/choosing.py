@@ -23,13 +23,13 @@ DIRECTIONS, FROM_EACH, AT_RANDOM, LIKELIEST = 16, 120, 1_500, 300
 """Of many designs those are compared in full that are best in one of so many directions, the
 likeliest ones, and random ones."""
 
-FEW = 4_000
+_FEW = 4_000
 """So many designs are compared in full."""
 
 LEAST_SPAN = 0.1
 """Of the range of all feasible designs: least range of a front."""
 
-DIGITS = 9
+_DIGITS = 9
 """Improvements that agree to so many digits are tied, and one of the designs is taken at random."""
 
 NEARLY = 0.5
@@ -40,9 +40,9 @@ good: the posterior is widest at the ends of a knob, also of one that makes no d
 Box = tuple[tuple[float, float], ...]
 
 MOST_POINTS = {1: 1, 2: 1_000, 3: 200, 4: 24, 5: 12}
-"""Most points of a front of so many objectives that count; of more objectives, `FEWEST`."""
+"""Most points of a front of so many objectives that count; of more objectives, `_FEWEST`."""
 
-FEWEST = 8
+_FEWEST = 8
 
 ROOT_TWO_PI = float(np.sqrt(2 * np.pi))
 
@@ -64,7 +64,7 @@ def goals(observed: Matrix, mean: Matrix, chance: Column) -> tuple[Column, Colum
 
 def shortlist(mean: Matrix, chance: Column, random: np.random.Generator) -> Index:
     """Return the rows that are worth a full comparison: all of a few."""
-    if len(mean) <= FEW:
+    if len(mean) <= _FEW:
         return np.arange(len(mean))
     parts = [random.choice(len(mean), AT_RANDOM, replace=False)]
     parts.append(np.argsort(-chance, kind="stable")[:LIKELIEST])
@@ -170,7 +170,7 @@ class Believer:
 def _best(merit: Column, random: np.random.Generator) -> int:
     """Return the row of the most merit, one of equals at random; rounding decides nothing."""
     most = float(merit.max())
-    scaled = np.round(np.maximum(merit, 0.0) / most, DIGITS) if most > 0 else merit
+    scaled = np.round(np.maximum(merit, 0.0) / most, _DIGITS) if most > 0 else merit
     return int(random.choice(np.flatnonzero(scaled == scaled.max())))
 
 
@@ -197,7 +197,7 @@ def boxes(front: Matrix, reference: Column) -> Matrix:
 
 def _fewer(front: Matrix) -> Matrix:
     """Return the front, or as many of its points as count, evenly along the first objective."""
-    most = MOST_POINTS.get(front.shape[1], FEWEST)
+    most = MOST_POINTS.get(front.shape[1], _FEWEST)
     if len(front) <= most:
         return front
     fewer: Matrix = front[np.linspace(0, len(front) - 1, most).round().astype(int)]

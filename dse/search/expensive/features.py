@@ -9,7 +9,7 @@ import numpy as np
 from dse.contract import Column, Index, Matrix
 from dse.contract.methods import Axes
 
-MOST_CHOICES = 32
+_MOST_CHOICES = 32
 """Choices among more values than this are taken in the order in which they are written."""
 
 
@@ -28,7 +28,7 @@ class Features:
             size, scale = axes.sizes[axis], axes.coordinates[axis]
             if scale is not None:
                 self._tables.append(np.asarray(scale, dtype=np.float64)[:, None])
-            elif size <= MOST_CHOICES:
+            elif size <= _MOST_CHOICES:
                 self._tables.append(np.eye(size)[:, 1:])
             else:
                 self._tables.append(np.linspace(0.0, 1.0, size)[:, None])

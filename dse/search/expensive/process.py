@@ -19,13 +19,13 @@ IDLE = 0.01
 """A feature is idle that changes the mean from one end to the other, squared, by less than the
 noise and this share of the variance of what was observed."""
 
-COMPARED = 50
+_COMPARED = 50
 """Of the designs observed so many, evenly through their order, are moved between the ends."""
 
-STEPS = 40
+_STEPS = 40
 """Most steps of the optimiser of lengths and variances."""
 
-MOST_NOISE = float(np.exp(0.5))
+_MOST_NOISE = float(np.exp(0.5))
 """Most variance of the noise, of that of what was observed."""
 
 JITTER = 1e-8
@@ -95,7 +95,7 @@ class Process:
         """
         observed = self.factor @ (self.factor.T @ self.weights)
         least = self.noise + IDLE * observed.var()
-        some = self.features[:: -(-len(self.features) // COMPARED)]
+        some = self.features[:: -(-len(self.features) // _COMPARED)]
         found = np.zeros(some.shape[1], dtype=bool)
         for k in range(len(found)):
             ends = np.repeat(some[None], 2, axis=0)
@@ -120,7 +120,7 @@ def fitted(
     values: Column,
     start: Column | None = None,
     *,
-    noise: float = MOST_NOISE,
+    noise: float = _MOST_NOISE,
 ) -> Process:
     """Return the process whose parameters make what was observed most probable.
 
@@ -144,7 +144,7 @@ def fitted(
         jac=True,
         method="L-BFGS-B",
         bounds=Bounds(low, high),
-        options={"maxiter": STEPS},
+        options={"maxiter": _STEPS},
     )
     covariance = _between(features, features, found.x)
     np.fill_diagonal(covariance, np.exp(found.x[-2]) + _noise(found.x))

@@ -21,7 +21,7 @@ from dse.search.expensive.pool import Drawn, Pool, Whole
 from dse.search.expensive.process import ModelledLosses, Process, fitted
 from dse.search.heuristic.scales import Scales
 
-LEAST = 4
+_LEAST = 4
 """Designs with losses before these are modelled."""
 
 BETWEEN = 8
@@ -30,7 +30,7 @@ BETWEEN = 8
 MOST_CONSTRAINTS = 4
 """Where more constraints are missed than this, they are taken together, as met or not."""
 
-MOST_NOISE = 0.02
+_MOST_NOISE = 0.02
 """Most variance of noise, of that of the violations: where few designs work, each of them tells of
 its neighbours rather than being an exception."""
 
@@ -101,7 +101,7 @@ def improve(search: Search, *, seed: int, population: int, candidates: int) -> N
 
 def _first(search: Search, pool: Pool, random: np.random.Generator) -> Index:
     """Return the designs to begin with: ends, and some between; at most half of the room."""
-    most = min(search.room, max(LEAST, search.room // 2))
+    most = min(search.room, max(_LEAST, search.room // 2))
     inner = between(search, random, BETWEEN)  # drawn before the ends
     wanted = np.concatenate([extremes(search, random), inner])
     return pool.nearest(wanted, most)
@@ -123,7 +123,7 @@ class Learning:
         self._chances.learn(features, seen.violation)
         chance = self._chances.of(pool.features)
         finite, feasible = seen.finite, seen.feasible
-        if finite.sum() < LEAST or not feasible.any():
+        if finite.sum() < _LEAST or not feasible.any():
             return explore(pool.features, features, chance, random, count)
         objectives.learn(features[finite], seen.loss[finite])
         feasible_loss = objectives.straightened(seen.loss[feasible])
@@ -185,7 +185,7 @@ class Chances:
         self._parts = []
         for key, column in parts:
             rows, values = _scaled(column)
-            process = fitted(features[rows], values, self._parameters.get(key), noise=MOST_NOISE)
+            process = fitted(features[rows], values, self._parameters.get(key), noise=_MOST_NOISE)
             self._parameters[key] = process.parameters
             error = float(np.sqrt(np.mean(process.leave_one_out() ** 2)))
             self._parts.append((process, max(error, LEAST_ERROR)))

@@ -48,14 +48,14 @@ QUANTITIES: Mapping[str, str] = {
 
 PACE = ("cycles_per_task", "rate", "bandwidth")
 """Quantities of which one gives the speed of an instance."""
-SIZE = ("area", "area_ge", "area_lc")
+CORE_AREAS = ("area", "area_ge", "area_lc")
 """Quantities of which one gives the size of an instance."""
 
 AGREEMENT = 0.01
 """Allowed relative difference between two forms of one quantity, for printed rounding."""
 
-BIT_PER_BYTE = 8.0
-NEEDED = (SIZE, ("clock",), ("payload",), PACE)
+BITS_OF_BYTE = 8.0
+_NEEDED = (CORE_AREAS, ("clock",), ("payload",), PACE)
 """Groups of quantities, of each of which a core has one."""
 
 
@@ -149,8 +149,8 @@ def completed(given: Mapping[str, Column]) -> dict[str, Column]:
     default = {
         "tasks_in_flight": in_flight,
         "latency": cycles * in_flight,
-        "read": payload / BIT_PER_BYTE,
-        "written": payload / BIT_PER_BYTE,
+        "read": payload / BITS_OF_BYTE,
+        "written": payload / BITS_OF_BYTE,
     }
     if "dynamic_power" in given:
         default["leakage_power"] = np.zeros_like(payload)
@@ -160,5 +160,5 @@ def completed(given: Mapping[str, Column]) -> dict[str, Column]:
 def missing(laws: Mapping[str, object]) -> list[str]:
     """Return the missing quantities of a core, as alternatives."""
     power = ("dynamic_power",) if "leakage_power" in laws else ()
-    needed = [*NEEDED, power] if power else NEEDED
+    needed = [*_NEEDED, power] if power else _NEEDED
     return [" or ".join(names) for names in needed if not any(name in laws for name in names)]

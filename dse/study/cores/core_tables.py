@@ -26,7 +26,7 @@ from dse.files.headers import Header
 from dse.model.designs import AREAS, BLOCKS, Designs
 from dse.study import schema, tables
 from dse.study.cores import models
-from dse.study.cores.core_law import AGREEMENT, BIT_PER_BYTE, QUANTITIES, SIZE, metrics_of
+from dse.study.cores.core_law import AGREEMENT, BITS_OF_BYTE, CORE_AREAS, QUANTITIES, metrics_of
 from dse.study.reader import Reader
 from dse.study.scenario import Scenario
 
@@ -337,7 +337,8 @@ def _metrics(figures: Figures, *, chained: bool) -> CoreMetrics:
     ends: list[Form] = [("message_end_bit", as_is), ("message_end_byte", _as_bit)]
     given |= _known({"message_end": figures.one(ends, zero=True)})
     areas: list[Form] = [(name, as_is) for name in AREAS]  # several are several metrics
-    given |= _given(figures, SIZE) or {SIZE[0]: figures.need("the area", "area_um2", areas)}
+    written = _given(figures, CORE_AREAS)
+    given |= written or {CORE_AREAS[0]: figures.need("the area", "area_um2", areas)}
     given |= _given(figures, BLOCKS, zero=True)
     _check_density(figures, given)
     return metrics_of(given, figures.full(0.0))
@@ -362,7 +363,7 @@ def _check_density(figures: Figures, given: Mapping[str, Column]) -> None:
 
 
 def _as_bit(size_byte: Column) -> Column:
-    return size_byte * BIT_PER_BYTE
+    return size_byte * BITS_OF_BYTE
 
 
 def _given(figures: Figures, names: Sequence[str], *, zero: bool = False) -> dict[str, Column]:
@@ -381,7 +382,7 @@ def _rate_forms(clock: Column, payload: Column) -> list[Form]:
     for name in _RATES:
         forms += [
             (f"{name}_bit_per_s", lambda rate: clock * payload / rate),
-            (f"{name}_byte_per_s", lambda rate: clock * payload / (rate * BIT_PER_BYTE)),
+            (f"{name}_byte_per_s", lambda rate: clock * payload / (rate * BITS_OF_BYTE)),
             (f"{name}_task_per_s", lambda rate: clock / rate),
         ]
     return forms
@@ -449,7 +450,7 @@ def _traffic(figures: Figures) -> dict[str, Column]:
     for direction in ("read", "written"):
         forms: list[Form] = [
             (f"{direction}_byte", as_is),
-            (f"{direction}_bit", lambda size: size / BIT_PER_BYTE),
+            (f"{direction}_bit", lambda size: size / BITS_OF_BYTE),
         ]
         found[direction] = figures.one(forms, zero=True, distinct=False)
         if found[direction] is None:

@@ -40,7 +40,7 @@ STATED: dict[str, tuple[str, ...]] = {
 }
 """Quantities of a stated uncertainty, and the metrics that it makes uncertain."""
 
-COMPARED = STATED | {"capacity": _PACE}
+_COMPARED = STATED | {"capacity": _PACE}
 """Quantities of a law's residuals, and the metrics that they make uncertain."""
 
 
@@ -126,16 +126,16 @@ def residual_spread(model: Model) -> dict[str, float]:
     for name, (_, table, law) in (model.residuals() if model.residuals else {}).items():
         compared = np.asarray(table) != 0
         ratio = np.asarray(law)[compared] / np.asarray(table)[compared] - 1.0
-        if compared.any() and units.stem(name) in COMPARED:
+        if compared.any() and units.stem(name) in _COMPARED:
             spread = float(np.sqrt(np.mean(ratio**2)))
-            found |= dict.fromkeys(COMPARED[units.stem(name)], spread)
+            found |= dict.fromkeys(_COMPARED[units.stem(name)], spread)
     return found
 
 
 MOST_DESIGNS = 100_000
 """Most designs of one stage."""
 
-FEW = 8
+_FEW = 8
 """Number of stages whose designs are cached, since the values of a sweep share them."""
 
 
@@ -171,7 +171,7 @@ def designs_of_model(
     return as_placed(designs, model.kit, figures, uncertainty, reader)
 
 
-@lru_cache(maxsize=FEW)
+@lru_cache(maxsize=_FEW)
 def _evaluate_model(
     model: contract.Model, *parameters: tuple[Any, ...]
 ) -> tuple[tuple[str, ...], contract.CoreMetrics]:

@@ -179,7 +179,7 @@ def refuse_function(
 
 
 _UNITS = {"area_m2": "m2", "area_ge": "gate equivalents", "area_lc": "logic cells"}
-MOST_VALUES = 64
+_MOST_VALUES = 64
 """Most values of a parameter of a law by default."""
 
 
@@ -302,7 +302,7 @@ def _every_value(model: contract.Model) -> dict[str, list[float]] | None:
     for one in model.parameters:
         if one.default is not None:
             values[one.name] = [one.default]
-        elif one.integer and one.high - one.low < MOST_VALUES:
+        elif one.integer and one.high - one.low < _MOST_VALUES:
             values[one.name] = [float(n) for n in range(int(one.low), int(one.high) + 1)]
         else:
             return None

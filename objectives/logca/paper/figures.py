@@ -53,13 +53,13 @@ _REGIONS = (
 )
 drawn = PaperFigures("logca", "Altaf and Wood, LogCA, ISCA 2017")
 
-SIZES = np.geomspace(2.0**4, 2.0**25, 169)
+_SIZES = np.geomspace(2.0**4, 2.0**25, 169)
 """Granularities of the plots, in bytes: 16 B to 32 MiB (section 4), 8 per doubling."""
 
 SHADED = ("oC", "oCA", "A", "LoC", "LoCA", "CA", "LCA", "LC")
 """Regions, each with one of `SHADES` in all plots."""
 
-LEAST = 0.01
+_LEAST = 0.01
 """Lower end of curves."""
 
 
@@ -68,21 +68,21 @@ def _panels(sheet: Sheet, titles: Iterable[str]) -> list[Axes]:
 
 
 def _curve(
-    axes: Axes, label: str, y: NDArray[np.float64], *, floor: float = LEAST, look: str = "-"
+    axes: Axes, label: str, y: NDArray[np.float64], *, floor: float = _LEAST, look: str = "-"
 ) -> None:
-    """Draw a curve over `SIZES` without its part below `floor`."""
-    axes.plot(SIZES[y >= floor], y[y >= floor], look, label=label)
+    """Draw a curve over `_SIZES` without its part below `floor`."""
+    axes.plot(_SIZES[y >= floor], y[y >= floor], look, label=label)
 
 
 def _level(axes: Axes, label: str, y: float) -> None:
     """Draw a horizontal line across all granularities."""
-    axes.plot(SIZES[[0, -1]], (y, y), "--", label=label)
+    axes.plot(_SIZES[[0, -1]], (y, y), "--", label=label)
 
 
 def _milestones(axes: Axes, device: LogCA, suffix: str = "") -> None:
     """Mark g_1 and g_A/2, if they exist and are in range."""
     for label, place in (("$g_1$", device.break_even()), ("$g_{A/2}$", device.half_acceleration())):
-        if SIZES[0] <= place <= SIZES[-1]:
+        if _SIZES[0] <= place <= _SIZES[-1]:
             axes.axvline(float(place), color="0.3", linewidth=1)
             bottom = axes.get_xaxis_transform()
             note(axes, label + suffix, float(place), 0.0, xycoords=bottom, parse_math=True)
@@ -92,15 +92,15 @@ def _bounds(axes: Axes, device: LogCA, floor: float) -> None:
     """Draw the acceleration and, with latency per byte, the computational intensity (eq 9)."""
     _level(axes, "acceleration A", device.acceleration)
     if device.latency_per_byte:
-        bound = device.intensity_bound(SIZES)
+        bound = device.intensity_bound(_SIZES)
         _curve(axes, "intensity C/L · gᵝ⁻¹", bound, floor=floor, look="--")
 
 
 def _device(axes: Axes, device: LogCA) -> None:
     """Draw one device's speedup with its bounds, g_1 and g_A/2."""
-    speedup = device.speedup(SIZES)
+    speedup = device.speedup(_SIZES)
     floor = 1e-4 * float(speedup.max())
-    _curve(axes, "speedup", speedup, floor=max(floor, LEAST))
+    _curve(axes, "speedup", speedup, floor=max(floor, _LEAST))
     _bounds(axes, device, floor)
     _milestones(axes, device)
 
@@ -110,8 +110,8 @@ def _regions(axes: Axes, device: LogCA) -> None:
     _device(axes, device)
     found = power_of_two_cutoffs(device)
     ends = {end for intervals in found.values() for interval in intervals for end in interval}
-    inside = sorted(end for end in ends if SIZES[0] < end < SIZES[-1])
-    for low, high in pairwise((float(SIZES[0]), *inside, float(SIZES[-1]))):
+    inside = sorted(end for end in ends if _SIZES[0] < end < _SIZES[-1])
+    for low, high in pairwise((float(_SIZES[0]), *inside, float(_SIZES[-1]))):
         label = "".join(
             letter
             for name, letter in PARAMETERS.items()
@@ -129,7 +129,7 @@ def _regions(axes: Axes, device: LogCA) -> None:
 )
 def _speedup(sheet: Sheet, _: Laboratory) -> None:
     (axes,) = _panels(sheet, ["AES on UltraSPARC T2"])
-    _curve(axes, "speedup", AES_ON_T2.speedup(SIZES))
+    _curve(axes, "speedup", AES_ON_T2.speedup(_SIZES))
     _level(axes, "acceleration A", AES_ON_T2.acceleration)
     _level(axes, "A/2", AES_ON_T2.acceleration / 2)
     _level(axes, "break-even", 1.0)
@@ -151,9 +151,9 @@ def _bound(sheet: Sheet, _: Laboratory) -> None:
     }
     cells = _panels(sheet, ("(a) compute-bound", "(b) latency-bound"))
     for axes, (device, ideal) in zip(cells, ideals.items(), strict=True):
-        _curve(axes, "speedup", device.speedup(SIZES))
-        _bounds(axes, device, LEAST)
-        _curve(axes, "overhead C · gᵝ / (o + fixed L)", ideal.speedup(SIZES), look="--")
+        _curve(axes, "speedup", device.speedup(_SIZES))
+        _bounds(axes, device, _LEAST)
+        _curve(axes, "overhead C · gᵝ / (o + fixed L)", ideal.speedup(_SIZES), look="--")
 
 
 @drawn(
@@ -170,8 +170,8 @@ def _improved(sheet: Sheet, _: Laboratory) -> None:
         "(d) acceleration A · 10": {"acceleration": AES_ON_T2.acceleration * 10},
     }
     for axes, change in zip(_panels(sheet, changes), changes.values(), strict=True):
-        _curve(axes, "base", AES_ON_T2.speedup(SIZES))
-        _curve(axes, "improved tenfold", replace(AES_ON_T2, **change).speedup(SIZES))
+        _curve(axes, "base", AES_ON_T2.speedup(_SIZES))
+        _curve(axes, "improved tenfold", replace(AES_ON_T2, **change).speedup(_SIZES))
 
 
 @drawn(6, f"Optimisation regions of AES on the UltraSPARC T2. {_REGIONS}")
@@ -221,7 +221,7 @@ def _gpus(sheet: Sheet, _: Laboratory) -> None:
     for axes, kernel in zip(_panels(sheet, titles), KERNELS, strict=True):
         for name in ("discrete_gpu", "apu"):
             device = logca(name, kernel)
-            speedup = device.speedup(SIZES)
+            speedup = device.speedup(_SIZES)
             _curve(axes, DEVICES[name], speedup, floor=1e-4 * float(speedup.max()))
             _milestones(axes, device, f" {DEVICES[name].rpartition(' ')[2]}")
 
