@@ -222,6 +222,9 @@ _COLUMNS = {
 """Headings of DPDK's two programs without their unit, and their meaning; others as they are."""
 
 
+_Row = dict[str, float]
+
+
 def _dpdk(found: ProgramOutput, _: float) -> None:
     """Read tables of throughput, of latency, or of compression, each after its options."""
     found.in_flight = None
@@ -264,9 +267,7 @@ def _dpdk_columns(line: str) -> list[str]:
     return [_COLUMNS.get(name, name) for name in plain]
 
 
-def _compressed(
-    found: ProgramOutput, at: int, row: dict[str, float], options: dict[str, str]
-) -> None:
+def _compressed(found: ProgramOutput, at: int, row: _Row, options: dict[str, str]) -> None:
     if not {"segment", "segments"} <= options.keys():
         remedy = "keep the command, with --seg-sz and --max-num-sgl-segs, before its table"
         found.fault(at, "", "nothing says the size of a call", remedy)
@@ -277,9 +278,7 @@ def _compressed(
             found.add((f"deflate-{row['level']:g}", direction), size, size * 8e-9 / gbps)
 
 
-def _encrypted(
-    found: ProgramOutput, at: int, row: dict[str, float], options: dict[str, str]
-) -> None:
+def _encrypted(found: ProgramOutput, at: int, row: _Row, options: dict[str, str]) -> None:
     size, mops, gbps = row.get("size", 0.0), row.get("mops", 0.0), row.get("gbps", 0.0)
     if not size or not (mops or gbps or row.get("us")):
         rule = "a row needs a size above zero, and a rate or a time"
@@ -292,12 +291,12 @@ def _encrypted(
         for kind in ("aead", "cipher", "auth")
         if (name := options.get(f"{kind} al", "null")) != "null"
     ]
-    found.add(("+".join(parts), _direction(options.get("aead op", options.get("cipher op")))),
-              size, time)  # fmt: skip
+    direction = _direction(options.get("aead op", options.get("cipher op", "")))
+    found.add(("+".join(parts), direction), size, time)
 
 
-def _direction(word: str | None) -> str:
-    return {"encrypt": "encryption", "decrypt": "decryption"}.get(word or "", "")
+def _direction(word: str) -> str:
+    return {"encrypt": "encryption", "decrypt": "decryption"}.get(word, "")
 
 
 _OF_RUN = re.compile(r"^\s*(Workload Type|Transfer size|Queue depth|Module|Engine): +(\S+)", re.M)
@@ -319,14 +318,12 @@ def _accel_perf(found: ProgramOutput, _: float) -> None:
             remedy = "measure with one core and one thread"
             found.side_by_side(start + rows[1].start(), rows[1][0].strip(), remedy)
         elif rows and (int(rows[-1][2]) or not int(rows[-1][1])):
-            written = rows[-1][0].strip()
-            found.fault(start + rows[-1].start(), written, "calls failed, or none ended",
-                        "measure again")  # fmt: skip
+            place, rule = start + rows[-1].start(), "calls failed, or none ended"
+            found.fault(place, rows[-1][0].strip(), rule, "measure again")
         elif rows:
-            name, direction = own["Workload Type"].replace("_", "-"), ""
-            if direction := _direction(name):
-                name = "cipher"
-            found.add((name, direction), float(own["Transfer size"]), 1 / float(rows[-1][1]))
+            name = own["Workload Type"].replace("_", "-")
+            key = ("cipher", _direction(name)) if _direction(name) else (name, "")
+            found.add(key, float(own["Transfer size"]), 1 / float(rows[-1][1]))
             found.facts["module"] = own.get("Module", own.get("Engine", "not named"))
             depths.add(int(own["Queue depth"]))
         start += len(run)
@@ -350,20 +347,13 @@ def key_text(key: Key) -> str:
 
 
 def common_keys(outputs: list[ProgramOutput], wanted: str | None) -> tuple[Key, ...]:
-    """Return the algorithm and direction to take of each output, one or two.
-
-    Raises
-    ------
-    DseError
-        When they have nothing in common, or more than one thing.
-    """
+    """Return the algorithm and direction to take of each output, or raise for none or several."""
     each = [_wanted(one, wanted) for one in outputs]
-    slow, fast = each[0], each[-1]
     named = wanted is not None or len(each) == 1
     pairs = {
         (one[0] or other[0], one[1] or other[1]): (one, other)
-        for one in slow
-        for other in (fast if len(each) > 1 else [one])
+        for one in each[0]
+        for other in (each[1] if len(each) > 1 else [one])
         if _alike(one[0], other[0], named=named) and _alike(one[1], other[1], named=True)
     }
     if len(pairs) == 1:
@@ -372,19 +362,13 @@ def common_keys(outputs: list[ProgramOutput], wanted: str | None) -> tuple[Key, 
         holder = "the outputs hold" if len(each) > 1 else f"{outputs[0].path} holds"
         names = listed(sorted(map(key_text, pairs)))
         raise DseError(f"{holder} {names}; choose one with --algorithm")
-    raise _nothing_in_common(outputs, slow, fast)
-
-
-def _nothing_in_common(outputs: list[ProgramOutput], slow: list[Key], fast: list[Key]) -> DseError:
+    (one, slow), (other, fast) = zip(outputs, each, strict=True)
     same = {name for name, _ in slow} & {name for name, _ in fast}
-    remedy = "measure one direction with both" if same else "measure one algorithm with both"
+    remedy = f"measure one {'direction' if same else 'algorithm'} with both"
     if ("", "") in [*slow, *fast]:
         remedy = "say which algorithm the other is of with --algorithm"
-    held = [
-        f"{one.path} holds {listed(sorted(map(key_text, keys)))}"
-        for one, keys in zip(outputs, (slow, fast), strict=True)
-    ]
-    return DseError(f"{held[0]} and {held[1].replace(' holds', '', 1)}; {remedy}")
+    held, others = (listed(sorted(map(key_text, keys))) for keys in each)
+    raise DseError(f"{one.path} holds {held} and {other.path} {others}; {remedy}")
 
 
 def _alike(one: str, other: str, *, named: bool) -> bool:
@@ -394,16 +378,16 @@ def _alike(one: str, other: str, *, named: bool) -> bool:
 
 def _wanted(output: ProgramOutput, wanted: str | None) -> list[Key]:
     """Return the keys of an output that are wanted; one without a name may be any."""
-    name, _, direction = (wanted or "").rpartition(" ")
+    if wanted is None:
+        return [*output.times]
+    name, _, direction = wanted.rpartition(" ")
     if not direction.endswith(("cryption", "compression")):
-        name, direction = wanted or "", ""
+        name, direction = wanted, ""
+    names, directions = ("", algorithm_name(name)), ("", direction)
     keys = [
-        key
-        for key in output.times
-        if wanted is None
-        or (key[0] in ("", algorithm_name(name)) and (not direction or key[1] in ("", direction)))
+        key for key in output.times if key[0] in names and (not direction or key[1] in directions)
     ]
     if not keys:
-        known = nearest(wanted or "", [key_text(key) for key in output.times])
+        known = nearest(wanted, [key_text(key) for key in output.times])
         raise DseError(f"--algorithm {wanted!r} is not in {output.path}; {known}")
     return keys
