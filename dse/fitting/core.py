@@ -16,7 +16,7 @@ import numpy as np
 
 from dse.algebra import units
 from dse.contract import Column, CoreMetrics
-from dse.errors import Fault, StudyError, nearest, refuse
+from dse.errors import StudyError, nearest
 from dse.files import document
 from dse.files.csv import CsvTable
 from dse.files.inputs import Input
@@ -26,7 +26,6 @@ from dse.fitting.interface.curves import (
     quantile,
     start_of_sum,
 )
-from dse.model.designs import Designs
 from dse.reports.text import Printable, listed, percent, signed, table_text, unit_suffix
 from dse.study import records, schema, tables
 from dse.study.cores import core_law, core_tables, models
@@ -73,11 +72,9 @@ class Fitted:
 
     def spread(self, parameters: Mapping[str, Column]) -> float:
         """Return the relative standard deviation of the data about the law."""
-        values = self.law(parameters)
-        table = values - self.residuals
-        freedom = len(table) - len(self.law.coefficients)
-        compared = table != 0
-        return float(np.sqrt(np.sum((values / table - 1)[compared] ** 2) / freedom))
+        table = self.law(parameters) - self.residuals
+        shares = self.residuals[table != 0] / table[table != 0]
+        return float(np.sqrt(np.sum(shares**2) / (len(table) - len(self.law.coefficients))))
 
 
 def fit_law(
@@ -276,59 +273,45 @@ class CoreFit(Printable):
 def core_record(found: CoreFit) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the sections and the provenance of the record of a fit."""
     file = Path(found.table.written).name
-    ranges = {name: _range(values) for name, values in found.parameters.items()}
-    shares = {
-        name: fitted.spread(found.parameters)
-        for name, fitted in found.laws.items()
-        if name in models.STATED
+    whole = {name: bool((v == np.round(v)).all()) for name, v in found.parameters.items()}
+    ranges = {
+        name: [int(end) if whole[name] else float(end) for end in (values.min(), values.max())]
+        for name, values in found.parameters.items()
     }
+    stated = [name for name in found.laws if name in models.STATED]
+    shares = {name: found.laws[name].spread(found.parameters) for name in stated}
+    entries = {name: _entries(name, fitted) for name, fitted in found.laws.items()}
     core = {
         "name": found.name,
         "summary": f"law over {listed(list(found.parameters))}, fitted to "
         f"{len(found.designs)} designs of {file}",
         "parameters": {
-            name: {"low": low, "high": high, "integer": _are_whole(found.parameters[name])}
+            name: {"low": low, "high": high, "integer": whole[name]}
             for name, (low, high) in ranges.items()
         },
-        "laws": {name: _written(name, fitted) for name, fitted in found.laws.items()},
+        "laws": {name: written for name, (written, _) in entries.items()},
         "uncertainty": {name: percent(share) for name, share in shares.items() if share > 1e-9},
     }
     origin: dict[str, Any] = records.provenance(found.table.content, file, METHOD)
     origin |= {"range": ranges, "confidence": INTERVALS}
     origin |= {"assumed": list(found.assumed)} if found.assumed else {}
-    origin["residuals"] = {name: _support(name, fitted) for name, fitted in found.laws.items()}
+    origin["residuals"] = {name: support for name, (_, support) in entries.items()}
     return {"core": core}, origin
 
 
-def _are_whole(values: Column) -> bool:
-    return bool((values == np.round(values)).all())
-
-
-def _range(values: Column) -> list[float]:
-    ends = [float(values.min()), float(values.max())]
-    return [int(end) for end in ends] if _are_whole(values) else ends
-
-
-def _written(quantity: str, fitted: Fitted) -> Any:
+def _entries(quantity: str, fitted: Fitted) -> tuple[Any, dict[str, Any]]:
+    """Return a law as a record has it, and its errors and the intervals of its coefficients."""
     law = fitted.law
     names = core_law.unit_names(quantity, law.form, len(law.coefficients))
     values = [units.written(*pair) for pair in zip(law.coefficients, names, strict=True)]
+    support: dict[str, Any] = {"law": core_law.law_text(quantity, law), "rms": percent(fitted.rms)}
+    if law.form != "constant" or fitted.residuals.any():
+        support["leave_one_out"] = percent(fitted.leave_one_out)
+        pairs = zip(fitted.intervals, names, strict=True)
+        support["intervals"] = [[units.written(end, unit) for end in ends] for ends, unit in pairs]
     if law.form == "constant":
-        return values[0]
-    return {"form": law.form, "over": list(law.over), "coefficients": values}
-
-
-def _support(quantity: str, fitted: Fitted) -> dict[str, Any]:
-    """Return what supports a law: its errors and the intervals of its coefficients."""
-    law = {"law": core_law.law_text(quantity, fitted.law), "rms": percent(fitted.rms)}
-    if fitted.law.form == "constant" and not fitted.residuals.any():
-        return law
-    names = core_law.unit_names(quantity, fitted.law.form, len(fitted.law.coefficients))
-    intervals = [
-        [units.written(end, unit) for end in ends]
-        for ends, unit in zip(fitted.intervals, names, strict=True)
-    ]
-    return {**law, "leave_one_out": percent(fitted.leave_one_out), "intervals": intervals}
+        return values[0], support
+    return {"form": law.form, "over": list(law.over), "coefficients": values}, support
 
 
 def fit_core(
@@ -346,36 +329,25 @@ def fit_core(
     start = replace(document.parse_document(text, _COMMAND), inputs={path.name: path})
     reader = Reader(override(start, settings))
     stage = validate_as(schema.StageSection, reader)
-    found = None if stage is None else _parameterised_designs(stage, over, reader)
-    if found is None or reader.faults:
-        raise StudyError(_without_place(reader))
-    designs, parameters = found
-    columns = _columns(designs.metrics, reader.notes)
-    laws = _fits(designs.metrics, columns, parameters, forms or {}, reader)
-    refuse(_without_place(reader))
+    found = None if stage is None else _fitted(stage, over, forms or {}, reader)
+    if found is None or reader.faults:  # those of the command line have no line and column
+        raise StudyError(
+            replace(fault, line=0, column=0) if fault.file == _COMMAND else fault
+            for fault in reader.faults
+        )
     mark = "assumed for every design: "
     return CoreFit(
         name=name,
         table=replace(reader.inputs[path.name], written=str(path)),
-        designs=designs.names,
-        parameters=parameters,
-        laws=laws,
+        **found,
         assumed=tuple(note.partition(mark)[2] for note in reader.notes if mark in note),
     )
 
 
-def _without_place(reader: Reader) -> list[Fault]:
-    """Return faults; those of the command line have no line and column."""
-    return [
-        replace(fault, line=0, column=0) if fault.file == _COMMAND else fault
-        for fault in reader.faults
-    ]
-
-
-def _parameterised_designs(
-    stage: schema.StageSection, over: Sequence[str], reader: Reader
-) -> tuple[Designs, dict[str, Column]] | None:
-    """Return the chosen designs of the table, and the values of their parameters."""
+def _fitted(
+    stage: schema.StageSection, over: Sequence[str], forms: Mapping[str, str], reader: Reader
+) -> dict[str, Any] | None:
+    """Return names of the chosen designs of the table, values of their parameters, and laws."""
     every = stage.model_copy(update={"parameters": {}, "designs": None})
     found = core_tables.table_designs(every, Scenario(), reader)
     table = tables.read_input(str(stage.table), reader.below("table"))
@@ -394,7 +366,13 @@ def _parameterised_designs(
     if len(rows) < FEWEST and not reader.faults:
         rule = "a law has two coefficients or more, and needs a design more than that"
         reader.fault(("table",), rule, f"use {FEWEST} designs or more", f"{len(rows)} designs")
-    return found.take(rows), parameters
+    if reader.faults:
+        return None
+    designs = found.take(rows)
+    laws = _fits(
+        designs.metrics, _columns(designs.metrics, reader.notes), parameters, forms, reader
+    )
+    return {"designs": designs.names, "parameters": parameters, "laws": laws}
 
 
 def _parameters(
