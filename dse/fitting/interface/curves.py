@@ -278,20 +278,18 @@ class CurveModel:
 
     def estimates(self) -> dict[str, Estimate]:
         """Return the parameters by name, with intervals; none reaches below zero."""
-        names = {"host": ("host_offset_s", "index_s_per_byte"), "offload": ("fixed_s", PER_BYTE)}
-        found = {}
-        for kind, curve in self.curves.items():
-            by = {"host": self.host or self.offload, "offload": self.offload}
-            sums = {name: np.zeros((2, len(one.inverse))) for name, one in by.items()}
-            sums[kind][:, :2] = np.eye(2)
-            margins = self._margins(sums["host"], sums["offload"])
-            for name, value, margin in zip(names[kind], curve.coefficients, margins, strict=False):
-                found[name] = _estimate(value, value, margin)
+        names = ("host_offset_s", "index_s_per_byte", "fixed_s", PER_BYTE)
+        both = (self.host or self.offload, self.offload)
+        by_host, by_offload = (np.zeros((4, len(one.inverse))) for one in both)
+        by_host[:2, :2] = by_offload[2:, :2] = np.eye(2)
+        values = np.concatenate([one.coefficients[:2] for one in both])
+        each = zip(names, values, values, self._margins(by_host, by_offload), strict=True)
+        found = {name: _estimate(*of) for name, *of in each if self.host or name in names[2:]}
         if self.host is not None:
             power, margin = 1.0, math.nan
             if self.general is not None:
-                power, margin = float(self.general.exponents[-1]), self.general.margin(CONFIDENCE)
-            found["exponent"] = _estimate(float(self.host.exponents[-1]), power, margin)
+                power, margin = self.general.exponents[-1], self.general.margin(CONFIDENCE)
+            found["exponent"] = _estimate(self.host.exponents[-1], power, margin)
         return found
 
 
@@ -306,13 +304,12 @@ def fit_model(size: Array, host: Array | None, offload: Array) -> CurveModel:
     if host is None:
         return CurveModel(host=None, offload=fit_curve(size, offload, [0.0, 1.0]))
     found = fit_curve(size, host, [0.0, 1.0])
-    general = None
+    terms, general = [0.0, 1.0], None
     if len(size) > LEAST_SIZES:  # three do not show the exponent
-        general = fit_curve(size, host, [0.0, 1.0], sought=True)
-        off = abs(float(general.exponents[-1]) - 1)
-        if found.worst > 1e-9 and off > general.margin(SURE):
-            found = general
-    terms = [0.0, 1.0, *(found.exponents[-1:].tolist() if found.sought else ())]
+        general = fit_curve(size, host, terms, sought=True)
+        power = float(general.exponents[-1])
+        if found.worst > 1e-9 and abs(power - 1) > general.margin(SURE):
+            found, terms = general, [*terms, power]
     return CurveModel(host=found, offload=fit_curve(size, offload, terms), general=general)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -128,11 +128,15 @@ def _openssl(found: ProgramOutput, _: float) -> None:
         _rates(found, (run.start(4), run[0]), [int(size)], name, [f"{rate:.6f}"])
 
 
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    return ((one.start(), one[0]) for one in re.finditer("^.*$", text, re.M))
+
+
 def _tables(found: ProgramOutput) -> None:
     """Keep the rates of tables and of the machine-readable form."""
     sizes: list[int] = []
-    table, at = False, 0
-    for line in found.text.split("\n"):
+    table = False
+    for at, line in _lines(found.text):
         if line.startswith("+H:"):
             sizes, table = [int(part) for part in re.findall(r"[0-9]+", line)], False
         elif line.startswith("+F:"):
@@ -145,7 +149,6 @@ def _tables(found: ProgramOutput) -> None:
         elif table:
             words, count = line.split(), len(sizes)
             _rates(found, (at, line), sizes, " ".join(words[:-count]), words[-count:])
-        at += len(line) + 1
 
 
 def _rates(
@@ -231,8 +234,7 @@ def _dpdk(found: ProgramOutput, _: float) -> None:
     options: dict[str, str] = {}
     columns: list[str] = []
     several: dict[str, set[float]] = {"lcore": set(), "burst": set()}
-    at = 0
-    for line in found.text.split("\n"):
+    for at, line in _lines(found.text):
         options = {} if "dpdk-test-" in line else options
         for match in _DPDK_SAYS.finditer(line):
             sizes = {name: size for name, size in match.groupdict().items() if size}
@@ -245,15 +247,12 @@ def _dpdk(found: ProgramOutput, _: float) -> None:
             if len(cells) != len(columns):
                 rule = f"a row has {len(columns)} cells, as the header"
                 found.fault(at, line, rule, "restore the line")
-            elif "compression" in row:
-                _compressed(found, at, row, options)
             else:
-                _encrypted(found, at, row, options)
+                (_compressed if "compression" in row else _encrypted)(found, at, row, options)
             if found.faults:
                 return
             for name in several.keys() & row.keys():
                 several[name].add(row[name])
-        at += len(line) + 1
     for name, values in several.items():
         shown = " and ".join(f"{one:g}" for one in sorted(values)[:2])
         found.facts |= {name: shown} if values else {}

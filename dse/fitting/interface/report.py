@@ -115,7 +115,13 @@ class Verdict:
         beyond = [self._with_interval(end) for end in ends if not smallest <= end <= largest]
         if beyond:
             text += f"; the model changes at {listed(beyond)}"
-        other = [size_text(size) for size in self._disputed()]
+        other = [
+            size_text(size)
+            for size, ratio in zip(self.model.offload.size, self._ratio(), strict=True)
+            if not any(one.low <= size <= one.high for one in self.crossings)
+            and ratio != 1
+            and any(low <= size <= high for low, high in self.pays) != (ratio > 1)
+        ]
         return text + f"; measured otherwise at {listed(other)}" * bool(other)
 
     def _with_interval(self, end: float) -> str:
@@ -127,14 +133,6 @@ class Verdict:
         if not low < high:
             return text
         return f"{text} ({ends[0]} {'or more' if math.isinf(high) else f'to {ends[1]}'})"
-
-    def _disputed(self) -> Iterator[float]:
-        """Yield the sizes where data and model differ by who is better, outside every interval."""
-        for size, ratio in zip(self.model.offload.size, self._ratio(), strict=True):
-            unsure = any(one.low <= size <= one.high for one in self.crossings)
-            pays = any(low <= size <= high for low, high in self.pays)
-            if not unsure and ratio != 1 and pays != (ratio > 1):
-                yield float(size)
 
     def to_dict(self) -> dict[str, Any]:
         """Return verdict and thresholds as plain data."""
