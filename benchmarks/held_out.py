@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from dse.errors import DseError
-from dse.fitting.interface.report import InterfaceFitReport, report_on
-from dse.fitting.interface.timings import Timings
+from dse.fitting.report import InterfaceFitReport, report_on
+from dse.fitting.timings import Timings
 from dse.study import records
 
 ROOT = Path(__file__).parents[1]

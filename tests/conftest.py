@@ -22,7 +22,7 @@ from hypothesis import settings
 import dse
 from dse.cli import main
 from dse.errors import StudyError
-from dse.fitting.interface import plots as fit_plots
+from dse.fitting import plots as fit_plots
 from dse.model.evaluation import Evaluation
 from dse.model.problem import Problem
 from dse.parametric.infeasible import require_any_feasible

@@ -10,8 +10,8 @@ from dse.api.arguments import Count, Names, assigned, public, texts
 from dse.api.studies import ASSIGNED_FIELDS
 from dse.files.document import Assignments, assignments
 from dse.fitting.core import CoreFit, core_record, fit_core
-from dse.fitting.interface.report import InterfaceFitReport, report_on
-from dse.fitting.interface.timings import TimingOptions, read_timings
+from dse.fitting.report import InterfaceFitReport, report_on
+from dse.fitting.timings import TimingOptions, read_timings
 from dse.removed import no_attribute
 from dse.study import records
 
@@ -106,7 +106,7 @@ def interface(
     found = report_on(read_timings(table, slow, fast, given))
     if out is None:
         return found
-    from dse.fitting.interface.plots import save_interface  # matplotlib, only now
+    from dse.fitting.plots import save_interface  # matplotlib, only now
 
     return replace(found, files=tuple(save_interface(found, Path(out), per_byte)))
 

@@ -20,12 +20,7 @@ from dse.errors import StudyError, nearest
 from dse.files import document
 from dse.files.csv import CsvTable
 from dse.files.inputs import Input
-from dse.fitting.interface.curves import (
-    CONFIDENCE,
-    least_squares_of_logarithms,
-    quantile,
-    start_of_sum,
-)
+from dse.fitting.curves import CONFIDENCE, least_squares_of_logarithms, quantile, start_of_sum
 from dse.reports.text import Printable, listed, percent, signed, table_text, unit_suffix
 from dse.study import records, schema, tables
 from dse.study.cores import core_law, core_tables, models

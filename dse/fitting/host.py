@@ -24,8 +24,8 @@ import numpy as np
 from dse.algebra import units
 from dse.contract import Column
 from dse.errors import DseError, nearest, refuse
-from dse.fitting.interface.curves import LEAST_SIZES, fit_curve
-from dse.fitting.interface.outputs import parse_output
+from dse.fitting.curves import LEAST_SIZES, fit_curve
+from dse.fitting.outputs import parse_output
 from dse.reports.text import percent
 from dse.search import Progress
 from dse.study import records

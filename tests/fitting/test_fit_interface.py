@@ -15,10 +15,10 @@ from scipy.optimize import curve_fit
 
 import dse
 from dse.errors import DseError, StudyError
-from dse.fitting.interface import plots
-from dse.fitting.interface.curves import fit_curve, fit_model
-from dse.fitting.interface.report import InterfaceFitReport, report_on
-from dse.fitting.interface.timings import TimingOptions, Timings, read_csv, read_timings
+from dse.fitting import plots
+from dse.fitting.curves import fit_curve, fit_model
+from dse.fitting.report import InterfaceFitReport, report_on
+from dse.fitting.timings import TimingOptions, Timings, read_csv, read_timings
 from dse.objectives.logca.model import LogCA
 from dse.study import records as user_records
 from tests.fitting.conftest import Command

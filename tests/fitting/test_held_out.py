@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.held_out import PAGE, TABLE, cases, page, timings
-from dse.fitting.interface.report import InterfaceFitReport, report_on
+from dse.fitting.report import InterfaceFitReport, report_on
 from dse.study import records
 
 CASES = {f"{device} {name} {host}": found for device, name, host, found in cases()}

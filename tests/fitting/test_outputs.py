@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from dse.errors import DseError
-from dse.fitting.interface.outputs import ProgramOutput, parse_output
-from dse.fitting.interface.timings import TimingOptions, Timings, read_timings
+from dse.fitting.outputs import ProgramOutput, parse_output
+from dse.fitting.timings import TimingOptions, Timings, read_timings
 from tests.fitting.conftest import Command
 
 TABLE = """\

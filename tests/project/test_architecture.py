@@ -170,7 +170,7 @@ ONLY_USERS = {
         "dse.cli.app",
     },
     "matplotlib": {
-        "dse.fitting.interface.plots",
+        "dse.fitting.plots",
         "dse.parametric.plots",
         "dse.runs.infeasible_plot",
         "dse.sampling.plots",

@@ -9,7 +9,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator
 
 from dse.algebra import units
 from dse.errors import OutputError
-from dse.fitting.interface.report import InterfaceFitReport, PerByte, size_text
+from dse.fitting.report import InterfaceFitReport, PerByte, size_text
 from dse.reports.drawing import PALETTE, Picture, drawing, save_figure
 from dse.study import records
 

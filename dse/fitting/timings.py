@@ -14,14 +14,8 @@ from dse.algebra import units
 from dse.errors import ArgumentError, DseError, Fault, Position, UnitError, refuse
 from dse.files import headers
 from dse.files.csv import CsvTable, parse_csv
-from dse.fitting.interface.curves import LEAST_SIZES, Array
-from dse.fitting.interface.outputs import (
-    ProgramOutput,
-    common_keys,
-    key_text,
-    parse_output,
-    read_text,
-)
+from dse.fitting.curves import LEAST_SIZES, Array
+from dse.fitting.outputs import ProgramOutput, common_keys, key_text, parse_output, read_text
 from dse.reports.text import listed
 
 _TIMES = ("s", "op_per_s", "byte_per_s", "bit_per_s", "cycles", "cycles_per_byte")
@@ -246,13 +240,22 @@ def _paired(slow: ProgramOutput | None, fast: ProgramOutput, given: TimingOption
     outputs = {"software": slow, "hardware": fast} if slow else {"hardware": fast}
     refuse(fault for one in outputs.values() for fault in one.faults)
     keys = common_keys([*outputs.values()], given.algorithm)
-    each = [set(one.times[key]) for one, key in zip(outputs.values(), keys, strict=True)]
+    pairs = [*zip(outputs.values(), keys, strict=True)]
+    each = [set(one.times[key]) for one, key in pairs]
     sizes = sorted(each[0] & each[-1])
     refuse(_too_few(str(fast.path), len(sizes)))
-    times, loads = [], []
-    for one, key in zip(outputs.values(), keys, strict=True):
-        times.append(np.array([one.time_s(key, size) for size in sizes]))
-        loads.append(np.array([one.loads[size] for size in sizes]) if one.loads else None)
+    times = [np.array([one.time_s(key, size) for size in sizes]) for one, key in pairs]
+    loads = [
+        np.array([one.loads[size] for size in sizes]) if one.loads else None for one, _ in pairs
+    ]
+    notes = []
+    if lonely := ", ".join(units.show(size, "size_byte") for size in sorted(each[0] ^ each[-1])):
+        notes.append(f"omitted, because only one output has it: {lonely}")
+    if not fast.elapsed:
+        notes.append(
+            f"{fast.path.name} does not say that its seconds elapsed, and of the CPU they leave "
+            "waiting out: measure with -elapsed, and keep what openssl writes to standard error"
+        )
     named = key_text(max(keys, key=lambda key: (bool(key[0]), bool(key[1]))))
     facts = {"algorithm": named} | {
         f"{kind}_{fact}": text for kind, one in outputs.items() for fact, text in one.facts.items()
@@ -266,16 +269,5 @@ def _paired(slow: ProgramOutput | None, fast: ProgramOutput, given: TimingOption
         host_cpu=loads[0] if slow else None,
         offload_cpu=loads[-1],
         in_flight=_under_way(fast.path, fast.in_flight, given.in_flight),
-        notes=tuple(_notes(fast, each[0] ^ each[-1])),
+        notes=tuple(notes),
     )
-
-
-def _notes(fast: ProgramOutput, lonely: set[float]) -> Iterator[str]:
-    if lonely:
-        shown = ", ".join(units.show(size, "size_byte") for size in sorted(lonely))
-        yield f"omitted, because only one output has it: {shown}"
-    if not fast.elapsed:
-        yield (
-            f"{fast.path.name} does not say that its seconds elapsed, and of the CPU they leave "
-            "waiting out: measure with -elapsed, and keep what openssl writes to standard error"
-        )

@@ -43,6 +43,11 @@ class Estimate(NamedTuple):
     low: float
     high: float
 
+    @classmethod
+    def about(cls, value: float, centre: float, margin: float) -> Estimate:
+        """Return a value with an interval about `centre`, which does not reach below zero."""
+        return cls(float(value), *np.maximum((centre - margin, centre + margin), 0.0).tolist())
+
 
 def least_squares_of_logarithms(
     model: Callable[[Array], tuple[Array, Array]], values: Array, start: Array
@@ -284,19 +289,13 @@ class CurveModel:
         by_host[:2, :2] = by_offload[2:, :2] = np.eye(2)
         values = np.concatenate([one.coefficients[:2] for one in both])
         each = zip(names, values, values, self._margins(by_host, by_offload), strict=True)
-        found = {name: _estimate(*of) for name, *of in each if self.host or name in names[2:]}
+        found = {name: Estimate.about(*of) for name, *of in each if self.host or name in names[2:]}
         if self.host is not None:
             power, margin = 1.0, math.nan
             if self.general is not None:
                 power, margin = self.general.exponents[-1], self.general.margin(CONFIDENCE)
-            found["exponent"] = _estimate(self.host.exponents[-1], power, margin)
+            found["exponent"] = Estimate.about(self.host.exponents[-1], power, margin)
         return found
-
-
-def _estimate(value: float, centre: float, margin: float) -> Estimate:
-    """Return an interval about `centre`, not below zero; NaN stays NaN."""
-    low, high = np.maximum((centre - margin, centre + margin), 0.0).tolist()
-    return Estimate(float(value), low, high)
 
 
 def fit_model(size: Array, host: Array | None, offload: Array) -> CurveModel:
@@ -311,14 +310,3 @@ def fit_model(size: Array, host: Array | None, offload: Array) -> CurveModel:
         if found.worst > 1e-9 and abs(power - 1) > general.margin(SURE):
             found, terms = general, [*terms, power]
     return CurveModel(host=found, offload=fit_curve(size, offload, terms), general=general)
-
-
-def held_out(size: Array, host: Array | None, offload: Array) -> dict[str, Array]:
-    """Return the times of each curve at each size, predicted from the other sizes; (sizes,)."""
-    predicted: dict[str, list[float]] = {}
-    for gone in range(len(size)):
-        kept = np.arange(len(size)) != gone
-        model = fit_model(size[kept], None if host is None else host[kept], offload[kept])
-        for name, curve in model.curves.items():
-            predicted.setdefault(name, []).append(float(curve.at(size[[gone]])[0]))
-    return {name: np.array(times) for name, times in predicted.items()}

@@ -14,8 +14,8 @@ import numpy as np
 
 from dse.algebra import units
 from dse.errors import DseError
-from dse.fitting.interface.curves import PER_BYTE, Array, CurveModel, Estimate, fit_model, held_out
-from dse.fitting.interface.timings import Timings
+from dse.fitting.curves import PER_BYTE, Array, CurveModel, Estimate, fit_model
+from dse.fitting.timings import Timings
 from dse.reports.text import Printable, interval, listed, paragraph, percent
 from dse.study import records
 from dse.study.cores import models
@@ -207,7 +207,14 @@ class InterfaceFitReport(Printable):
     @cached_property
     def unseen(self) -> dict[str, Array]:
         """Times of each curve at each size, predicted from the other sizes."""
-        return held_out(self.timings.size, self.timings.host, self.timings.offload)
+        size, host, offload = self.timings.size, self.timings.host, self.timings.offload
+        rows: dict[str, list[float]] = {name: [] for name in self.model.curves}
+        for gone in range(len(size)):
+            kept = np.arange(len(size)) != gone
+            model = fit_model(size[kept], None if host is None else host[kept], offload[kept])
+            for name, curve in model.curves.items():
+                rows[name].append(float(curve.at(size[[gone]])[0]))
+        return {name: np.array(times) for name, times in rows.items()}
 
     def missed(self, name: str) -> float:
         """Return by how much a size is missed by the curve through the others, at most."""
