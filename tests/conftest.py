@@ -22,7 +22,6 @@ from hypothesis import settings
 import dse
 from dse.cli import main
 from dse.errors import StudyError
-from dse.fitting import plots as fit_plots
 from dse.model.evaluation import Evaluation
 from dse.model.problem import Problem
 from dse.parametric.infeasible import require_any_feasible
@@ -47,24 +46,21 @@ STUDIES = ROOT / "studies"
 Write = Callable[..., Path]
 """What the fixture `write` gives."""
 DRAW_FRONT = plots.draw_front
-DRAW_FIT = fit_plots.draw_fit
 
 
 @pytest.fixture(scope="module", autouse=True)
 def undrawn(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Draw no fronts and fits for tests that do not look at them: it takes longest."""
+    """Draw no fronts for tests that do not look at them: it takes longest."""
     with pytest.MonkeyPatch.context() as patch:
         if not getattr(request.module, "LOOKS_AT_PICTURES", False):
             patch.setattr(plots, "draw_front", lambda view, folder: ())
-            patch.setattr(fit_plots, "draw_fit", lambda found, title, stem: ())
         yield
 
 
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw fronts and fits for one test."""
+    """Draw fronts for one test."""
     monkeypatch.setattr(plots, "draw_front", DRAW_FRONT)
-    monkeypatch.setattr(fit_plots, "draw_fit", DRAW_FIT)
 
 
 @pytest.fixture(scope="session")

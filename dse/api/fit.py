@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -92,7 +91,7 @@ def interface(
     in_flight
         Offloads under way at a time, if the file does not state it.
     out
-        As in `core`.  Plots are drawn beside the record.
+        As in `core`.
     per_byte
         Kind of a time per byte if the data cannot determine it.
 
@@ -104,11 +103,10 @@ def interface(
     table, slow, fast = (None if one is None else Path(one) for one in (data, software, hardware))
     given = TimingOptions(algorithm=algorithm, clock=clock, cpu_load=cpu_load, in_flight=in_flight)
     found = report_on(read_timings(table, slow, fast, given))
-    if out is None:
-        return found
-    from dse.fitting.plots import save_interface  # matplotlib, only now
-
-    return replace(found, files=tuple(save_interface(found, Path(out), per_byte)))
+    if out is not None:
+        path, name = records.path_and_name(Path(out), Path(out))
+        records.write_record(path, found.sections(name, per_byte), found.provenance())
+    return found
 
 
 def __getattr__(name: str) -> Any:

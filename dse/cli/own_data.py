@@ -25,7 +25,7 @@ def fit_core(call: Call, *, out: str | Path | None = None, json: bool = False) -
         Record to write (default: records/NAME.yaml).
     """
     path = _record(call.given["table"], out)
-    _show_record(call(out=path), path, f"core: {path}", json=json)
+    _show_record(call(out=path), path, f"`core: {path}`", json=json)
 
 
 @command("dse.api.fit:interface", name="fit interface")
@@ -38,7 +38,10 @@ def fit_interface(call: Call, *, out: str | Path | None = None, json: bool = Fal
         As in `fit_core`.
     """
     files = [call.given[name] for name in ("data", "hardware", "software") if name in call.given]
-    _show_interface(call(out=_record(files[0] if files else Path("interface"), out)), json=json)
+    path = _record(files[0] if files else Path("interface"), out)
+    found = call(out=path)
+    kernel = f" and `workload.kernel: {path}`" * (found.verdict is not None)
+    _show_record(found, path, f"`interface.device: {path}`{kernel}", json=json)
 
 
 def _record(data: Path, out: str | Path | None) -> Path:
@@ -48,25 +51,13 @@ def _record(data: Path, out: str | Path | None) -> Path:
 
 
 def _show_record(found: Any, path: Path, use: str, *, json: bool) -> None:
-    if json:
-        show_json({"record": str(path), **found.to_dict()})
-    else:
-        write(f"{found.text()}\n\nwritten to {path}: use it as `{use}`, {COUNTED}")
-
-
-def _show_interface(found: Any, *, json: bool) -> None:
     from dse.reports.text import paragraph
 
     if json:
-        show_json(found.to_dict() | {"files": [str(file) for file in found.files]})
+        show_json({"record": str(path), **found.to_dict()})
         return
-    written = "\n".join(f"written to {file}" for file in found.files)
-    write(f"{found.text()}\n\n{written}")
-    record = next(file for file in found.files if file.suffix == ".yaml")
-    used = f"use it as `interface.device: {record}`"
-    if found.verdict is not None:
-        used += f" and `workload.kernel: {record}`"
-    write(paragraph(f"{used}, {COUNTED}"))
+    write(f"{found.text()}\n\nwritten to {path}")
+    write(paragraph(f"use it as {use}, {COUNTED}"))
 
 
 @command(name="fit host")

@@ -316,10 +316,7 @@ def fit_core(
     settings: Sequence[tuple[str, str]] = (),
     forms: Mapping[str, str] | None = None,
 ) -> CoreFit:
-    """Fit the laws of a core to a table of its designs; parameters as in `dse.fit.core`.
-
-    `settings` are pairs of a field of a stage and its value.
-    """
+    """Fit the laws of a core to a table of its designs; `settings` are fields of a stage."""
     text = f"table: {json.dumps(path.name, ensure_ascii=False)}\n"
     start = replace(document.parse_document(text, _COMMAND), inputs={path.name: path})
     reader = Reader(override(start, settings))

@@ -258,10 +258,7 @@ class CurveModel:
         return self.known_host.at(np.exp(x)) - self.offload.at(np.exp(x))
 
     def inside(self, x: Array) -> Array:
-        """Return a value that is not negative if ``exp(x)`` is in Fieller's interval.
-
-        The difference of both times is there within t standard errors of zero.
-        """
+        """Return t standard errors less the gap: not negative in Fieller's interval of exp(x)."""
         by_host = self.known_host.slopes(np.exp(x))
         if not self.linear:  # the exponent is the offload's too
             by_host[:, -1] -= self.offload.bend(np.exp(x))

@@ -30,13 +30,10 @@ from dse.reports.text import percent
 from dse.search import Progress
 from dse.study import records
 
-SECONDS = 1
-"""Time of each measurement."""
-
+SECONDS = 1  # of each measurement
 CPUINFO = Path("/proc/cpuinfo")
 TEXTS = ("argparse", "inspect", "typing", "tarfile", "subprocess")
 """Modules of Python's library whose sources are compressed."""
-
 _LEVEL = 6
 
 

@@ -13,8 +13,6 @@ from dse.errors import DseError, Fault, Position, nearest, quoted
 from dse.files.json import read_bytes
 from dse.reports.text import listed
 
-PROGRAMS = "openssl speed, tcrypt, dpdk-test-crypto-perf, -compress-perf or accel_perf"
-
 Key = tuple[str, str]
 """Algorithm and direction, empty if the output names none."""
 
@@ -71,7 +69,8 @@ def parse_output(
     found = ProgramOutput(path, data, text)
     parse = next((parse for sign, parse in _KINDS if re.search(sign, text, re.M)), None)
     if parse is None:
-        rule = f"it is no output of {PROGRAMS}, and no CSV of granularity and time"
+        programs = "openssl speed, tcrypt, dpdk-test-crypto-perf, -compress-perf or accel_perf"
+        rule = f"it is no output of {programs}, and no CSV of granularity and time"
         found.fault(0, "", rule, "write what the program prints into it, header and all")
         return found
     parse(found, clock_hz or math.nan)
@@ -104,17 +103,16 @@ _LEAST_COUNTED = 0.8
 """A run of which less was counted did not count the time that elapsed."""
 _SIDE_BY_SIDE = re.compile(r"^Forked child .*|--?(?:multi|async_jobs)[ =](?!1\b)[0-9]+", re.M)
 _ELAPSED = "You have chosen to measure elapsed time"
-_FACTS = (
-    ("version", re.compile(r"^(?:version: |OpenSSL )(\S.*?)\s*$", re.M)),
-    ("cpu", re.compile(r"^CPUINFO: (\S.*?)\s*$", re.M)),
-)
+_FACTS = {"version": r"^(?:version: |OpenSSL )(\S.*?)\s*$", "cpu": r"^CPUINFO: (\S.*?)\s*$"}
 
 
 def _openssl(found: ProgramOutput, _: float) -> None:
     """Read a table, the form of ``-mr``, or, if there is neither, lines ``Doing ...``."""
     text, runs = found.text, [*_RUN.finditer(found.text)]
     found.elapsed = bool(runs) or _ELAPSED in text
-    found.facts = {name: match[1] for name, of in _FACTS for match in of.finditer(text)}
+    found.facts = {
+        name: one[1] for name, sign in _FACTS.items() for one in re.finditer(sign, text, re.M)
+    }
     if several := _SIDE_BY_SIDE.search(text):
         found.side_by_side(several.start(), several[0], "measure without -multi and -async_jobs")
     for run in [run for run in runs if float(run[5]) < _LEAST_COUNTED * int(run[2])][:1]:
@@ -223,8 +221,7 @@ _COLUMNS = {
     "decomp": "decompression",
 }
 """Headings of DPDK's two programs without their unit, and their meaning; others as they are."""
-
-
+_DIRECTIONS = {"encrypt": "encryption", "decrypt": "decryption"}
 _Row = dict[str, float]
 
 
@@ -290,12 +287,8 @@ def _encrypted(found: ProgramOutput, at: int, row: _Row, options: dict[str, str]
         for kind in ("aead", "cipher", "auth")
         if (name := options.get(f"{kind} al", "null")) != "null"
     ]
-    direction = _direction(options.get("aead op", options.get("cipher op", "")))
+    direction = _DIRECTIONS.get(options.get("aead op", options.get("cipher op", "")), "")
     found.add(("+".join(parts), direction), size, time)
-
-
-def _direction(word: str) -> str:
-    return {"encrypt": "encryption", "decrypt": "decryption"}.get(word, "")
 
 
 _OF_RUN = re.compile(r"^\s*(Workload Type|Transfer size|Queue depth|Module|Engine): +(\S+)", re.M)
@@ -321,7 +314,7 @@ def _accel_perf(found: ProgramOutput, _: float) -> None:
             found.fault(place, rows[-1][0].strip(), rule, "measure again")
         elif rows:
             name = own["Workload Type"].replace("_", "-")
-            key = ("cipher", _direction(name)) if _direction(name) else (name, "")
+            key = ("cipher", _DIRECTIONS[name]) if name in _DIRECTIONS else (name, "")
             found.add(key, float(own["Transfer size"]), 1 / float(rows[-1][1]))
             found.facts["module"] = own.get("Module", own.get("Engine", "not named"))
             depths.add(int(own["Queue depth"]))

@@ -7,8 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -32,9 +31,6 @@ _GRID = np.linspace(math.log(1e-3), math.log(LARGEST_BYTE), 4001)
 
 Ranges = tuple[tuple[float, float], ...]
 """Granularities in bytes, in ascending order; 0 and infinity are open ends."""
-
-PerByte = Literal["latency", "computing"]
-"""What an offload's time per byte is taken for where the data cannot tell."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -62,17 +58,14 @@ class Verdict:
     @cached_property
     def of_data(self) -> Ranges:
         """Where the measured offload is not worse, between sizes by straight logarithms."""
-        x, gain = np.log(self.model.offload.size), np.log(self._ratio())
+        host, offload = self.model.known_host, self.model.offload
+        x, gain = np.log(offload.size), np.log(host.time / offload.time)
         wins = gain >= 0
-        edges: list[float] = [0.0] if wins[0] else []
-        for after in np.flatnonzero(wins[1:] != wins[:-1]) + 1:
-            share = gain[after - 1] / (gain[after - 1] - gain[after])
-            edges.append(math.exp(x[after - 1] + share * (x[after] - x[after - 1])))
-        edges += [math.inf] if wins[-1] else []
+        last = np.flatnonzero(wins[1:] != wins[:-1])
+        share = gain[last] / (gain[last] - gain[last + 1])
+        inner = np.exp(x[last] + share * (x[last + 1] - x[last])).tolist()
+        edges = [*[0.0] * int(wins[0]), *inner, *[math.inf] * int(wins[-1])]
         return tuple(zip(edges[::2], edges[1::2], strict=True))
-
-    def _ratio(self) -> Array:
-        return self.model.known_host.time / self.model.offload.time
 
     @property
     def doubt(self) -> str:
@@ -107,7 +100,8 @@ class Verdict:
         """Return the verdict with its reason."""
         if self.doubt:
             return f"{self.says}, because {self.doubt}; measured {self.measured}"
-        smallest, largest = self.model.offload.size[[0, -1]]
+        host, offload = self.model.known_host, self.model.offload
+        smallest, largest = host.size[[0, -1]]
         reasons = {"never": "the host is at every size", "always": "at every size"}
         text = f"{self.says}, {reasons.get(self.says, 'of the sizes')} measured, "
         text += f"{size_text(smallest)} to {size_text(largest)}"
@@ -117,10 +111,10 @@ class Verdict:
             text += f"; the model changes at {listed(beyond)}"
         other = [
             size_text(size)
-            for size, ratio in zip(self.model.offload.size, self._ratio(), strict=True)
+            for size, gap in zip(host.size, host.time - offload.time, strict=True)
             if not any(one.low <= size <= one.high for one in self.crossings)
-            and ratio != 1
-            and any(low <= size <= high for low, high in self.pays) != (ratio > 1)
+            and gap != 0
+            and any(low <= size <= high for low, high in self.pays) != (gap > 0)
         ]
         return text + f"; measured otherwise at {listed(other)}" * bool(other)
 
@@ -188,7 +182,6 @@ class InterfaceFitReport(Printable):
 
     timings: Timings
     model: CurveModel
-    files: tuple[Path, ...] = ()
 
     @cached_property
     def verdict(self) -> Verdict | None:
@@ -312,7 +305,7 @@ class InterfaceFitReport(Printable):
         plain: dict[str, Any] = json.loads(json.dumps(found), parse_constant=lambda _: None)
         return plain
 
-    def sections(self, name: str, per_byte: PerByte) -> dict[str, dict[str, Any]]:
+    def sections(self, name: str, per_byte: str) -> dict[str, dict[str, Any]]:
         """Return the sections `interface` and, with a host, `kernel`, both called `name`.
 
         With exponent 1, `per_byte` decides: ``latency`` keeps the whole time per byte in the
@@ -343,10 +336,7 @@ class InterfaceFitReport(Printable):
         return found
 
     def _section(self, name: str, figures: Mapping[str, str], assumed: list[str]) -> dict[str, Any]:
-        """Return figures, which of them are fitted, and how sure those are.
-
-        An exponent that is kept at 1 is not drawn, nor is what is zero.
-        """
+        """Return figures, which are fitted, and how sure; an exponent kept at 1 is not drawn."""
         section: dict[str, Any] = {"name": name}
         shares, estimates = {}, self.model.estimates()
         for field, column in figures.items():

@@ -74,11 +74,8 @@ class TimingOptions:
         return clock
 
 
-NOTHING = TimingOptions()
-
-
 def read_timings(
-    data: Path | None, software: Path | None, hardware: Path | None, given: TimingOptions = NOTHING
+    data: Path | None, software: Path | None, hardware: Path | None, given: TimingOptions
 ) -> Timings:
     """Return the times in a CSV of both curves, or in one file of each, or of the offload alone."""
     if data is not None and software is None and hardware is None:
@@ -105,10 +102,7 @@ def read_timings(
 
 
 def read_csv(path: Path, clock_hz: float | None = None, in_flight: int | None = None) -> Timings:
-    """Read granularity, host and offload, with every fault at once; other columns are left alone.
-
-    Times may also be rates of calls or of data, or in cycles of `clock_hz`.
-    """
+    """Read granularity, host and offload, times perhaps as rates or in cycles of `clock_hz`."""
     data, text = read_text(path)
     columns, rates = _columns(parse_csv(data, str(path)), ("granularity", "offload"), clock_hz)
     order = np.argsort(columns["granularity"])

@@ -15,7 +15,6 @@ from scipy.optimize import curve_fit
 
 import dse
 from dse.errors import DseError, StudyError
-from dse.fitting import plots
 from dse.fitting.curves import fit_curve, fit_model
 from dse.fitting.report import InterfaceFitReport, report_on
 from dse.fitting.timings import TimingOptions, Timings, read_csv, read_timings
@@ -433,6 +432,12 @@ class TestCsv:
         assert said in str(caught.value)
 
 
+def saved(found: InterfaceFitReport, out: Path, per_byte: str = "latency") -> None:
+    """Write the record of a fit."""
+    path, name = user_records.path_and_name(out, out)
+    user_records.write_record(path, found.sections(name, per_byte), found.provenance())
+
+
 def studied(folder: Path, record: str, more: str = "") -> Path:
     """Write a study of a kernel and an interface that were fitted."""
     study = folder / "study.yaml"
@@ -445,15 +450,12 @@ def studied(folder: Path, record: str, more: str = "") -> Path:
 
 
 class TestRecord:
-    @pytest.mark.usefixtures("drawn")
     def test_a_study_uses_it_and_says_so(self, tmp_path: Path) -> None:
         source = csv(tmp_path / "my data.csv", timings(SHA, 0.02))
         folder = tmp_path / "my records"
-        files = plots.save_interface(
-            report_on(read_csv(source)), folder / "my link.yaml", "latency"
-        )
-        assert [file.name for file in files] == ["my link.yaml", "my link.png", "my link.svg"]
-        record = user_records.read_record(files[0])
+        folder.mkdir()
+        saved(report_on(read_csv(source)), folder / "my link.yaml")
+        record = user_records.read_record(folder / "my link.yaml")
         assert record.provenance["sha256"] == hashlib.sha256(source.read_bytes()).hexdigest()
         assert {"file", "date", "method", "range", "residuals"} <= record.provenance.keys()
         study = studied(tmp_path, "my records/my link.yaml", ", wait: sync")
@@ -476,7 +478,7 @@ class TestRecord:
         self, tmp_path: Path, per_byte: str, expected: float
     ) -> None:
         out = tmp_path / "link.yaml"
-        plots.save_interface(report_on(timings(SHA)), out, per_byte)  # type: ignore[arg-type]
+        saved(report_on(timings(SHA)), out, per_byte)
         records = user_records.read_record(out).records
         assert records["interface"].latency_s_per_byte == pytest.approx(expected, rel=1e-5)
         assert records["interface"].includes == ("device" if per_byte == "latency" else "")
@@ -491,7 +493,7 @@ class TestRecord:
         assert noisy.verdict is not None
         doubt, measured = noisy.verdict.doubt, noisy.verdict.measured
         assert doubt
-        plots.save_interface(noisy, tmp_path / "link.yaml", "latency")
+        saved(noisy, tmp_path / "link.yaml")
         study = studied(tmp_path, "link.yaml")
         found = dse.answer(study, flips=False)
         brief, whole = (" ".join(found.text(all=every).split()) for every in (False, True))
@@ -501,26 +503,17 @@ class TestRecord:
         terms = dse.explain(study).to_dict()["terms"]
         assert terms["break_even_byte"]["value"] == "unknown"
         (tmp_path / "link.yaml").unlink()
-        plots.save_interface(report_on(timings(SHA)), tmp_path / "link.yaml", "latency")
+        saved(report_on(timings(SHA)), tmp_path / "link.yaml")
         assert "Break even" in dse.answer(study, flips=False).text(all=True)
 
 
-@pytest.mark.usefixtures("drawn")
-class TestPicture:
-    def test_without_a_break_even_nothing_is_marked(self, tmp_path: Path) -> None:
-        for data in (timings(ALWAYS), timings(SHA, 0.5)):  # none, and none to be believed
-            _, svg = plots.draw_fit(report_on(data), "link", tmp_path / "none")
-            assert "break-even" not in svg.read_text(encoding="utf-8")
-
-
 class TestCommand:
-    @pytest.mark.usefixtures("drawn")
     def test_text_and_json_agree(self, command: Command, tmp_path: Path) -> None:
         csv(tmp_path / "link.csv", timings(SHA, 0.02))
         status, text, _ = command("fit", "interface", "link.csv")
         assert status == 0
         assert (
-            "written to records/link.svg\nuse it as `interface.device: records/link.yaml`" in text
+            "written to records/link.yaml\nuse it as `interface.device: records/link.yaml`" in text
         )
         assert text.startswith("faster: from 189 B (186 to 193), of the sizes measured")
         status, printed, _ = command("fit", "interface", "link.csv", "--json", "--out", "j.yaml")

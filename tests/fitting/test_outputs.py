@@ -72,7 +72,7 @@ class TestOpensslSpeed:
 
     def test_a_table_alone_does_not_say_what_its_seconds_are(self, tmp_path: Path) -> None:
         self.write(tmp_path, TABLE, MR)
-        files = None, tmp_path / "sw.txt", tmp_path / "hw.txt"
+        files = None, tmp_path / "sw.txt", tmp_path / "hw.txt", TimingOptions()
         assert read_timings(*files).notes == (
             "hw.txt does not say that its seconds elapsed, and of the CPU they leave waiting out: "
             "measure with -elapsed, and keep what openssl writes to standard error",

@@ -170,7 +170,6 @@ ONLY_USERS = {
         "dse.cli.app",
     },
     "matplotlib": {
-        "dse.fitting.plots",
         "dse.parametric.plots",
         "dse.runs.infeasible_plot",
         "dse.sampling.plots",
