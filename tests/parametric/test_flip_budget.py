@@ -143,7 +143,7 @@ def test_the_command_flushes_the_answer_first(asked, last, monkeypatch, capsys) 
     def looked(*_, **__) -> None:
         seen.append(capsys.readouterr().out)
 
-    monkeypatch.setattr(flip_search, "flips_section", looked)
+    monkeypatch.setattr("dse.api.answers.flips_section", looked)
     application()(["answer", str(SETTOP), *asked], standalone_mode=False)
     assert "Take " in seen[0]
     assert last in seen[0]

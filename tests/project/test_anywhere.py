@@ -81,7 +81,6 @@ def work(folder: Path, cwd: Path, start: str, end: str, **env: str) -> Done:
         ["explain", at("study.yaml"), *(f"--design={one}" for one in ONE)],
         ["run", at("study.yaml"), "--out", at("run")],
         ["fit", "core", at("my cores.csv"), *fit],
-        ["new", "core", "some_core", at("some core")],
         ["new", "study", at("starter")],
         ["run", at("starter.yaml"), "--no-plots", "--out", at("started")],
         ["doctor"],
@@ -125,7 +124,7 @@ def decimal_comma(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def same(one: Done, other: Done) -> None:
-    for path in ("run/front.csv", "started/front.csv", "starter.yaml", "some core/study.yaml"):
+    for path in ("run/front.csv", "started/front.csv", "starter.yaml"):
         assert (one.folder / path).read_bytes() == (other.folder / path).read_bytes()
     assert one.law() == other.law()
 

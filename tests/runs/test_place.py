@@ -31,7 +31,8 @@ def searches(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     done: list[str] = []
     search = runner.run_study
     monkeypatch.setattr(
-        runner, "run_study", lambda *given, **more: (done.append(""), search(*given, **more))[1]
+        "dse.api.runs.run_study",
+        lambda *given, **more: (done.append(""), search(*given, **more))[1],
     )
     return done
 

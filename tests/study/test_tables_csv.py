@@ -287,7 +287,7 @@ def test_a_chained_mode_needs_a_latency(write: Write) -> None:
 @settings(max_examples=25)
 @given(seed=st.integers(0, 2**32 - 1), rows=st.integers(1, 300))
 def test_the_front_is_that_of_brute_force(seed: int, rows: int, tmp_path_factory) -> None:
-    """Any table of numbers, any sense: the front is that of all pairs compared."""
+    """Any table of numbers, any sense: the front is that of all pairs compared, one of equals."""
     folder = tmp_path_factory.mktemp("brute")
     cells = np.random.default_rng(seed).integers(1, 30, (rows, 3))
     lines = [f"{k}," + ",".join(map(str, row)) for k, row in enumerate(cells)]
@@ -300,8 +300,9 @@ def test_the_front_is_that_of_brute_force(seed: int, rows: int, tmp_path_factory
     expected = np.flatnonzero(allowed & ~(worse & allowed[None]).any(axis=1))
     if not len(expected):
         return
+    _, first = np.unique(loss[expected], axis=0, return_index=True)  # one of equal values
     outcome = solved(folder / "s.yaml").answers[0].outcome
-    assert sorted(outcome.front_index[:, 0]) == expected.tolist()
+    assert sorted(outcome.front_index[:, 0]) == sorted(expected[first])
 
 
 def test_one_of_the_designs_is_evaluated_by_name_and_recommended_by_preference(write) -> None:
@@ -610,7 +611,7 @@ def test_columns_called_like_units_keep_their_names_and_numbers(write, tmp_path)
     assert {goal.name for goal in run.run.first.problem.goals} == {"B", "OP", "W", "ms"}
     assert set(run.front["design"]) == {"d1", "d3", "d5"}
     assert run.front["ms"].tolist() == [float(name[1:]) % 4 for name in run.front["design"]]
-    assert "B 2; OP 8; ms 1; W 2. Least B." in run.text()
+    assert "Least B 2; OP 8; ms 1; W 2." in run.text()
 
 
 @pytest.mark.parametrize(

@@ -223,7 +223,7 @@ def test_what_is_written_is_what_is_read() -> None:
 def test_the_page_on_records_works(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "records.md").read_text(encoding="utf-8")
     question, link = re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    first, _ = re.findall(r"^dse (.*)$", page, re.MULTILINE)
+    (first,) = re.findall(r"^dse (.*)$", page, re.MULTILINE)
     (tmp_path / "records").mkdir()
     (tmp_path / "study.yaml").write_text(question)
     (tmp_path / "records" / "link.yaml").write_text(link)
