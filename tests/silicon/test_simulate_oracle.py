@@ -88,7 +88,7 @@ def test_blocks_and_pieces_change_nothing(monkeypatch: pytest.MonkeyPatch) -> No
     case = made(7, gates=200, flip_flops=8, slowest=20, cycles=90)
     whole = activity(case)
     assert (whole.toggles > whole.settled).any()
-    limits = {"PIECE": (simulation,), "BLOCK": (simulation,), "MOST_CYCLES": (simulation, gates)}
+    limits = {"PIECE": (simulation,), "_BLOCK": (simulation,), "MOST_CYCLES": (simulation, gates)}
     for limit, module in ((one, module) for one in limits for module in limits[one]):
         monkeypatch.setattr(module, limit, 7)
         part = activity(case)
