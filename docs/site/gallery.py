@@ -88,12 +88,6 @@ SHOWN = (
         "The distribution of offload latency, simulated and modelled.",
     ),
     (
-        "A fitted interface",
-        "dse fit interface link.csv --out runs/fit/link.yaml",
-        "link",
-        "Measured times of host and offload, the model, and the break-even granularity.",
-    ),
-    (
         "A figure of a paper",
         "dse papers cores-9 --out runs/cores-9",
         "cores-9",
@@ -158,10 +152,6 @@ def _draw(command: str, picture: str, kept: Path, place: Path) -> None:
     """Run a command in a folder with the studies, and keep its picture in 256 colours."""
     if not (place / "studies").exists():
         (place / "studies").symlink_to(ROOT / "studies")
-        page = (DOCS / "interfaces.md").read_text(encoding="utf-8")
-        tables = re.findall(r"^```text\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-        (table,) = (text for text in tables if "offload_us" in text)
-        (place / "link.csv").write_text(table, encoding="utf-8")
         page = (DOCS / "tutorial.md").read_text(encoding="utf-8")
         first, *_ = re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
         (place / "first.yaml").write_text(first, encoding="utf-8")
