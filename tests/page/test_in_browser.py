@@ -78,15 +78,10 @@ def table_of(tab: Browser, table: str = "table") -> list[list[str]]:
 
 
 def cells_of(tab: Browser, column: str) -> list[str]:
-    """Return what the table shows of one column, equal designs on one line each."""
+    """Return what the table shows of one column."""
     heads = "[...document.querySelectorAll('#table th')]"
     place = tab.value(f"{heads}.findIndex(cell => cell.dataset.column === '{column}')")
     return [row[place] for row in table_of(tab)]
-
-
-def unfold(tab: Browser) -> None:
-    """Give each design a line of its own."""
-    tab.value("document.getElementById('fold').checked && document.getElementById('fold').click()")
 
 
 def text_of(tab: Browser, selector: str) -> str:
@@ -137,7 +132,6 @@ def test_a_page_loads_without_network_and_without_an_error(
 def test_the_table_says_what_the_program_says(tab: Browser, run: Callable[[str], Path]) -> None:
     tab.open(run("jacobi") / "report.html")
     shown = read_page_run(run("jacobi"))
-    unfold(tab)
     assert table_of(tab) == [list(row) for row in front_section(shown).rows]
 
 
@@ -184,7 +178,6 @@ def test_a_limit_moved_with_keys_gives_the_answer_of_a_study_with_that_constrain
     run: Callable[[str], Path],
 ) -> None:
     tab.open(run("jacobi") / "report.html")
-    unfold(tab)
     choose(tab, "#prefer", prefer)
     tab.value(f"document.querySelector('[data-limit={goal}]').focus()")
     for _ in range(5):
@@ -231,7 +224,6 @@ def test_a_copied_link_has_one_answer_that_of_the_program(
 ) -> None:
     goal, value = limit
     tab.open(run(name) / "report.html", f"#prefer={prefer}&limit.{goal}={value!r}")
-    unfold(tab)
     chosen, ring, *table = shown_rows(tab)
     assert ring == chosen
     assert table == [chosen] or chosen >= 50  # beyond the rows that are shown
@@ -319,28 +311,26 @@ def test_no_design_meets_limits_that_are_too_tight(
 
 def test_brushing_a_scatter_changes_the_table(tab: Browser, run: Callable[[str], Path]) -> None:
     tab.open(run("jacobi") / "report.html")
-    unfold(tab)
-    assert count(tab) == "all 45 designs"
+    assert count(tab) == "all 35 designs"
     box = place(tab, ".scatter")
     middle = box["left"] + box["width"] / 2
     tab.drag((middle, box["top"] + 20), (box["right"] - 24, box["bottom"] - 62))
     tab.until("document.getElementById('count').textContent.includes('selected')")
     rows = table_of(tab)
-    assert 0 < len(rows) < 45
-    assert count(tab) == f"{len(rows)} of 45 designs selected"
+    assert 0 < len(rows) < 35
+    assert count(tab) == f"{len(rows)} of 35 designs selected"
     low = float(tab.value("document.querySelector('[data-column=area_m2] input').value"))
     assert all(
         float(area.split()[0]) >= low for area in cells_of(tab, "area_m2")
     )  # um2, as the field
     tab.value("document.getElementById('reset').click()")
-    assert len(table_of(tab)) == 45
+    assert len(table_of(tab)) == 35
 
 
 def test_brushing_an_axis_changes_table_and_fields(
     tab: Browser, run: Callable[[str], Path]
 ) -> None:
     tab.open(run("jacobi") / "report.html")
-    unfold(tab)
     box = place(tab, "#parallel")
     axes = 7  # core, instances, clock, three objectives and the bottleneck
     first = box["left"] + 60 + 2 * (box["width"] - 150) / (axes - 1)
@@ -351,7 +341,7 @@ def test_brushing_an_axis_changes_table_and_fields(
         for end in ("from", "to")
     )
     clocks = [*map(float, cells_of(tab, "jacobi.clock"))]
-    assert 0 < len(clocks) < 45
+    assert 0 < len(clocks) < 35
     assert low <= min(clocks) <= max(clocks) <= high
 
 
@@ -415,22 +405,6 @@ def test_cores_and_their_number_are_filters_and_the_address_keeps_them(
     tab.key("Escape", 27)
     assert count(tab).startswith("all ")
     assert tab.value("location.hash") == ""
-
-
-def test_equal_designs_stand_on_one_line_with_what_tells_them_apart(
-    tab: Browser, run: Callable[[str], Path]
-) -> None:
-    tab.open(run("crypto") / "report.html")
-    assert cells_of(tab, "interface.in_flight")[0] == "1, 2 or 4"
-    assert re.fullmatch(r"all (\d+) designs on \d+ lines.*", text_of(tab, "#table caption"))
-    folded = len(table_of(tab))
-    tab.value(
-        "document.getElementById('chosen').hidden && document.querySelector('td button').click()"
-    )
-    options = text_of(tab, "#chosen code")
-    assert re.fullmatch(r'--design "\d+ u\d+, .*in flight 1\b.*"', options)
-    unfold(tab)
-    assert folded <= len(table_of(tab))
 
 
 def test_what_can_be_operated_has_a_name_and_what_scrolls_takes_the_focus(

@@ -14,9 +14,6 @@ function drawTable() {
   head.append(heading(NAME, "design"));
   for (const name of tableColumns) head.append(heading(name, columns[name].facts.words));
   table.append(element("caption", { class: "small" }), element("thead", {}, head), element("tbody"));
-  const fold = document.getElementById("fold");
-  document.getElementById("fold-box").hidden = folded(allRows).length === size;
-  fold.addEventListener("change", followTable);
   document.getElementById("csv").addEventListener("click", saveCsv);
   document.getElementById("more").addEventListener("click", () => {
     most += STEP;
@@ -74,32 +71,24 @@ function sortedRows() {
   return rows.sort((one, other) => (order.falling ? -1 : 1) * compare(one, other) || one - other);
 }
 
-// Return designs of one name and equal objectives as one entry, a list of rows; choices tell them apart.
-function folded(rows) {
-  const swept = (row) => (data.sweep ? columns[data.sweep].values[row] : "");
-  return together(rows, (row) => [swept(row), designs[row], ...losses.map((loss) => loss[row])].join("|"));
-}
-
 function followTable() {
   const table = document.getElementById("table");
   const rows = sortedRows();
-  const lines = document.getElementById("fold").checked ? folded(rows) : rows.map((row) => [row]);
   for (const cell of table.querySelectorAll("th[data-column]")) {
     const sorted = order.by === cell.dataset.column;
     cell.setAttribute("aria-sort", sorted ? (order.falling ? "descending" : "ascending") : "none");
     fillFields(cell);
   }
   const picks = new Set(state.picks);
-  const shown = lines.slice(0, most);
-  table.tBodies[0].replaceChildren(...shown.map((some) => tableLine(some, some.some((row) => picks.has(row)))));
+  const shown = rows.slice(0, most);
+  table.tBodies[0].replaceChildren(...shown.map((row) => tableLine(row, picks.has(row))));
   const words = rows.length === size ? `${size > 1 ? "all " : ""}${size.toLocaleString("en")} design${size === 1 ? "" : "s"}` : `${rows.length.toLocaleString("en")} of ${size.toLocaleString("en")} designs selected`;
   const admitted = Object.keys(state.limits).length ? `, ${rows.filter((row) => state.admitted[row]).length.toLocaleString("en")} within the limits` : "";
   document.getElementById("count").textContent = words + admitted;
-  const fewer = lines.length < rows.length ? ` on ${lines.length.toLocaleString("en")} lines` : "";
-  table.caption.textContent = words + fewer + (shown.length < lines.length ? `, ${shown.length} of them in the table` : "");
+  table.caption.textContent = words + (shown.length < rows.length ? `, ${shown.length} of them in the table` : "");
   const more = document.getElementById("more");
-  more.hidden = shown.length === lines.length;
-  more.textContent = `Show ${Math.min(STEP, lines.length - shown.length)} more`;
+  more.hidden = shown.length === rows.length;
+  more.textContent = `Show ${Math.min(STEP, rows.length - shown.length)} more`;
 }
 
 // Let the fields of a heading show what is selected, unless somebody writes in one.
@@ -121,16 +110,13 @@ function fillFields(cell) {
   }
 }
 
-function tableLine(some, picked) {
-  const [row] = some;
+function tableLine(row, picked) {
   const name = element("button", { type: "button" }, nameOf(row));
   name.addEventListener("click", (event) => choose(row, event));
   const cells = [element("td", { class: "named" }, name)];
   for (const column of tableColumns) {
     const { facts, values } = columns[column];
-    const distinct = [...new Set(some.map((one) => show(values[one], facts)))];
-    const text = distinct.length > 1 ? `${distinct.slice(0, -1).join(", ")} or ${distinct[distinct.length - 1]}` : distinct[0];
-    cells.push(element("td", { class: facts.number ? "number" : "" }, text));
+    cells.push(element("td", { class: facts.number ? "number" : "" }, show(values[row], facts)));
   }
   const line = element("tr", { class: picked ? "recommended" : state.admitted[row] ? "" : "limited" }, ...cells);
   line.dataset.row = row;
