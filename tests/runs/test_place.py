@@ -31,8 +31,7 @@ def searches(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     done: list[str] = []
     search = runner.run_study
     monkeypatch.setattr(
-        "dse.api.runs.run_study",
-        lambda *given, **more: (done.append(""), search(*given, **more))[1],
+        "dse.api.runs.run_study", lambda *run, **more: (done.append(""), search(*run, **more))[1]
     )
     return done
 
