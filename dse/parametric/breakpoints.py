@@ -1,24 +1,23 @@
-"""Where along a number of a study the answer to a question changes.
+"""The values of a number at which the answer to a question changes.
 
 A *breakpoint* is the first value at which an answer holds no longer.  Bounds of the space between
-two values leave few designs that can win there, the *rivals*; among these an answer is followed by
-evaluating them at many values at once.  Where too many remain, the space is searched exactly at
-some values, and what wins there is evaluated at the others.  Many lines are followed together.
+two values leave few designs that can win there, the *rivals*, which are evaluated at many values.
+If too many remain, the space is searched exactly at some values, and each design that wins there
+joins the *pool*, which is evaluated at the others.  Many lines are followed together.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain, pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dse import search
 from dse.contract import SIZE
@@ -44,6 +43,7 @@ from dse.parametric.question import (
     widest,
 )
 from dse.reports.text import listed
+from dse.search.conflicts import any_design
 from dse.search.exact.enumeration import composable
 from dse.search.exact.interval import may_beat
 from dse.search.exact.prove import ENOUGH
@@ -51,43 +51,44 @@ from dse.search.exact.work import LOOK, EffortError, limited, spend
 from dse.study.assumptions import Assumption
 from dse.study.demand import OFFERED, RATE
 
-PARTS, LEVELS, SECTION, SAMPLED = 8, 3, 65, 33
-"""Parts of a part in doubt, how often it is divided, values of a section, and of a knee."""
+_PARTS, _LEVELS, _SECTION, _SAMPLED = 8, 3, 65, 33
+"""Parts of a doubtful part, number of divisions, values of a section, and values of a knee."""
 
-DENSE, CLOSEST = 4096, 64
-"""Designs times values along what moves in steps; other designs that are compared there, too."""
+_DENSE, _CLOSEST = 4096, 64
+"""Designs times values along a number with steps, and other designs compared there."""
 
 LISTED = 16_384
-"""Spaces up to this size are compared whole where bounds of cells say little."""
+"""Largest space that is compared whole if bounds of cells exclude little."""
 
-PROBES, HALVINGS, TIED = 3, 4, 256
-"""Exact searches to one side, and halvings of a range, where bounds leave too many designs.
+_PROBES, _HALVINGS, _TIED = 3, 4, 256
+"""Exact searches to one side and halvings of a range if bounds leave too many designs.
 
-And designs of one search that are evaluated elsewhere."""
+And designs of one search that are evaluated at other values.
+"""
 
 EVERY, ENDS = "every design", "exact at both ends"
-"""What stands behind an interval; between the two, every design at a number of values."""
+"""Proofs of an interval.  Between the two is every design at a number of values."""
 
 TOO_MANY = "the design space is too large for an exact search"
 OVERFLOW = "a quantity overflows"
-"""Why a range ends early."""
+"""Reasons for the early end of a range."""
 
-IN_STEPS = frozenset((RATE, OFFERED, SIZE, "clock_hz", "interface_segment_byte", "interface_batch"))
-"""What counts of instances, rounds of tasks and packets follow from, besides clocks of stages."""
-
-Ask = tuple["Line", Index, Sequence[float]]
+_IN_STEPS = frozenset(
+    (RATE, OFFERED, SIZE, "clock_hz", "interface_segment_byte", "interface_batch")
+)
+"""Columns on which counts of instances, rounds of tasks and packets depend, besides clocks."""
 
 _FEW = 4_096
-"""More designs that may win, or cells that may hold one, are too many."""
+"""Most designs that may win, and most cells that may hold one."""
 
-WALKED = 2_000_000
-"""Spaces up to this size are gone through design by design where no fleet is mixed."""
+_WALKED = 2_000_000
+"""Largest space without mixed fleets whose designs are bounded in cells."""
 
-EFFORT = 1_000_000
-"""Work to go through a space of partial designs between two values."""
+_EFFORT = 1_000_000
+"""Most work for a space of partial designs between two values."""
 
 _GROWTH = 16
-"""A cell is divided into about so many."""
+"""Number of parts of a cell, about."""
 
 
 @dataclass(frozen=True)
@@ -97,14 +98,13 @@ class Span:
     Attributes
     ----------
     entry
-        What moves.
+        The number.
     low, high
-        The two values, which may be one.
+        The two values, possibly equal.
     worst
-        Losses (h, m) that something feasible has at most between them; of no designs where
-        nothing is known to be.
+        Losses (h, m) that feasible designs have at most between them, (0, m) if none is known.
     touched
-        An axis and one of its choices, if only designs with that can do better than today.
+        An axis and one of its choices, if only designs with it can improve.
     """
 
     entry: Assumption
@@ -115,9 +115,9 @@ class Span:
 
 
 def rivals_of(spans: Sequence[Span], column: int | None) -> list[Index | None]:
-    """Return for each span the designs (n, d) that may win; None for too many.
+    """Return for each span the designs (n, d) that may win, or None for too many.
 
-    `column` is the one loss that decides, None where designs win that are not dominated.
+    `column` is the one loss that decides, or None if all designs of the front win.
     """
     problem = spans[0].entry.problem
     found: list[Index | None] = [None] * len(spans)
@@ -127,11 +127,10 @@ def rivals_of(spans: Sequence[Span], column: int | None) -> list[Index | None]:
         alike.setdefault(space.sizes, (space, []))[1].append(place)
     for _, (space, places) in sorted(alike.items()):
         wide, some = problem.renumbered(space=space), [spans[place] for place in places]
-        rows = (
-            [_composed(span, column) for span in some]
-            if composes(wide)
-            else _descended(wide, some, column)
-        )
+        if composes(wide):
+            rows = [_composed(span, column) for span in some]
+        else:
+            rows = _descended(wide, some, column)
         rows = [None if one is None else np.vstack([one, problem.hosts]) for one in rows]
         for place, one in zip(places, _open(wide, some, rows, column), strict=True):
             found[place] = one if one is not None and len(one) <= _FEW else None
@@ -139,22 +138,22 @@ def rivals_of(spans: Sequence[Span], column: int | None) -> list[Index | None]:
 
 
 def composes(problem: Problem) -> bool:
-    """Tell whether the rivals of a problem are composed rather than found among all designs."""
+    """Return whether rivals are composed from parts instead of found in cells."""
     mixed = any(stage.mixed for stage in problem.stages)
-    return composable(problem) and problem.size > (ENOUGH if mixed else WALKED)
+    return composable(problem) and problem.size > (ENOUGH if mixed else _WALKED)
 
 
 def _composed(span: Span, column: int | None) -> Index | None:
     one, other = same_space(*(span.entry.at(value) for value in (span.low, span.high)))
     worst = span.worst if len(span.worst) else np.full((1, len(one.goals)), np.inf)
-    with limited(designs=EFFORT):
+    with limited(designs=_EFFORT):
         rows = may_beat((one, other), worst, column)
-    spend(LOOK)  # that it says too little may be because the time for all is over
+    spend(LOOK)  # a result without time left proves nothing
     return rows
 
 
 def _descended(problem: Problem, spans: Sequence[Span], column: int | None) -> list[Index | None]:
-    """Return the designs of cells that may hold one that wins; of small spaces all."""
+    """Return the designs of cells that may hold a rival, or all of a small space."""
     levels = _levels(problem)
     every = as_index(one_block(coarsened(problem.space, levels[0]).sizes))
     rows: list[Index | None] = []
@@ -182,7 +181,7 @@ def _open(
     column: int | None,
     steps: tuple[int, ...] = (),
 ) -> list[Index | None]:
-    """Return of the designs of each span, or of cells of so many values, those that may win."""
+    """Return those of each span's designs, or of cells of `steps` values, that may win."""
     found: list[Index | None] = [*rows]
     asks = [
         (place, PerturbedPart(span.entry, (span.low, span.high), some))
@@ -197,9 +196,9 @@ def _open(
 
 
 def _may_win(seen: Compared, worst: Losses, column: int | None) -> Bool:
-    """Return which designs, or cells, may replace those whose losses are at most `worst`, (h, m).
+    """Return which designs or cells may replace designs of losses `worst`, (h, m).
 
-    By the better of what they do at both ends of a span.
+    The better of their losses at both ends of a span counts.
     """
     lowest = np.fmin.reduce(seen.loss)
     possible = ~np.asarray((np.fmin.reduce(seen.violation) > 0).any(axis=1))
@@ -212,10 +211,10 @@ def _may_win(seen: Compared, worst: Losses, column: int | None) -> Bool:
 
 
 def _levels(problem: Problem) -> list[tuple[int, ...]]:
-    """Return how many values of each axis a cell has, from the widest to single designs.
+    """Return the numbers of values of each axis in a cell, from the widest to single designs.
 
-    Again and again the axis whose values differ least gets cells of twice the width.  A small space
-    has designs alone.
+    The axis whose values differ least gets cells of twice the width, again and again.  A small
+    space has only single designs.
     """
     steps = [1] * len(problem.sizes)
     single = Cells(problem, tuple(steps))
@@ -230,25 +229,25 @@ def _levels(problem: Problem) -> list[tuple[int, ...]]:
 
 @dataclass(frozen=True, kw_only=True)
 class Breakpoint:
-    """How far an answer holds, in SI, and the answer beyond.
+    """The end of an answer, in SI, and the answer beyond.
 
     Attributes
     ----------
     holds_to
-        The last value at which it was found to hold.
+        The last value at which it holds.
     flips_at
-        The first value at which it was found not to; None when it holds up to the limit.
+        The first value at which it does not, or None if it holds up to the limit.
     beyond
-        The answer there; of no designs when none is feasible, None where there is no flip.
+        The answer there, of no designs if none is feasible, or None without a flip.
     proof
-        What was compared up to there, in words.
+        The designs compared up to there, in words.
     limited
-        Why nothing is known beyond `holds_to`; empty where the range ends as it was given.
+        The reason why nothing is known beyond `holds_to`, empty at the end of the range.
     becomes
-        The answer beyond in words, where that is wanted.
+        The answer beyond in words, if that is needed.
     saving
-        How much less the answer beyond takes than the one it replaces, a tenth beyond: infinite
-        where the latter is infeasible, None where no number is compared.
+        The saving of the answer beyond relative to the one that it replaces, a tenth beyond.  It
+        is infinite if the latter is infeasible, and None if no number is compared.
     """
 
     holds_to: float
@@ -261,14 +260,20 @@ class Breakpoint:
 
 
 def proofs_text(found: Iterable[Any]) -> str:
-    """Return what stands behind intervals or breakpoints, in words, each proof counted."""
+    """Return the proofs of intervals or breakpoints in words, each with its number."""
     counts = Counter(one.proof for one in found).most_common()
-    alone = len(counts) == 1
-    return listed([proof if alone else f"{proof} ({n})" for proof, n in counts]) or EVERY
+    same = len(counts) == 1
+    return listed([proof if same else f"{proof} ({n})" for proof, n in counts]) or EVERY
 
 
 class Line:
-    """A question along one number, within limits, and the pool of designs that matter."""
+    """A question along one number, within limits, and the pool of designs that matter.
+
+    Attributes
+    ----------
+    spans
+        Two values each, and every design that may win between them.
+    """
 
     def __init__(
         self,
@@ -277,54 +282,64 @@ class Line:
         settings: search.SearchSettings,
         limits: tuple[float, float],
     ) -> None:
-        """Know nothing so far; `settings` say how much a search may take."""
+        """Start with the hosts as the pool.  `settings` limit each search."""
         self.entry = entry
         self.question = question
         self.limits = limits
         self.scale = NumberScale(logarithmic_from(*limits), entry.integer, entry.among)
         self.column = question.column(entry.problem)
         self.sampled = self.column is None and not question.feasible
-        self.steps = entry.quantity in IN_STEPS or entry.quantity.endswith(".clock")
+        self.steps = entry.quantity in _IN_STEPS or entry.quantity.endswith(".clock")
         self.at = lru_cache(64)(entry.at)
         self.pool: Index = entry.problem.hosts
         self.spans: list[tuple[float, float, Index]] = []
-        """Two values each, and every design that may win between them."""
         self._settings = replace(settings, method="exact", budget=None, options={}, partial=False)
 
     @property
     def bounded(self) -> bool:
-        """Whether bounds of the space say which designs may win between two values."""
+        """Whether bounds of the space give the designs that may win between two values."""
         small = not self.sampled or self.entry.problem.size <= LISTED
         return small and not self.entry.problem.tolerant
 
     @cached_property
     def ends(self) -> list[Problem]:
-        """Problems with the fewest and the most counts of all within the limits."""
+        """Problems with the fewest and the most counts within the limits."""
         return ends_of(self.entry, self.limits)
 
+    @cached_property
+    def space(self) -> Space:
+        """The space with the most counts within the limits."""
+        return widest(self.entry.problem, self.ends)
+
     def compare(self, rows: Index, values: Sequence[float]) -> Compared:
-        """Return how designs (n, d) do at values."""
+        """Return losses and violations of designs (n, d) at values."""
         (found,) = compare_lines([(self, rows, values)])
         if isinstance(found, DseError):
             raise found
         return found
 
-    def holds(
-        self, answer: AnswerDesigns, seen: Compared, values: Sequence[float]
-    ) -> NDArray[np.bool_]:
-        """Return at which values an answer holds among designs compared; see `Question.holds`."""
-        problem = self.entry.problem
+    def holds(self, answer: AnswerDesigns, seen: Compared, values: Sequence[float]) -> Bool:
+        """Return at which values an answer holds among compared designs: see `Question.holds`."""
         if self.sampled and self.question.preference.expression is not None:
             return self.question.holds(lambda at: self.at(values[at]), answer, seen)
-        return self.question.holds(lambda _: problem, answer, seen)
+        return self.question.holds(lambda _: self.entry.problem, answer, seen)
+
+    def span(self, start: float, limit: float) -> tuple[float, Index] | None:
+        """Return the end of the span that begins a way to a limit, and its rivals, if known."""
+        for low, high, rows in () if self.sampled else self.spans:
+            if limit >= start and low <= start < high:
+                return min(high, limit), rows
+            if limit < start and low < start <= high:
+                return max(low, limit), rows
+        return None
 
     def known(self, value: float) -> Index | None:
-        """Return every design that may win at a value, None where that is not known."""
+        """Return every design that may win at a value, or None if these are unknown."""
         spans = (rows for low, high, rows in self.spans if low <= value <= high)
         return next(spans, None)
 
     def bound(self, answer: AnswerDesigns) -> Index:
-        """Return the designs by which others are bounded where an answer holds."""
+        """Return the designs that bound others while an answer holds."""
         return answer.rows if self.column is not None else self.pool
 
     def learn(self, rows: Index) -> None:
@@ -332,21 +347,24 @@ class Line:
         self.pool = distinct(np.vstack([self.pool, rows]))
 
     def search(self, value: float) -> None:
-        """Search the space exactly at a value; what wins there joins the pool."""
+        """Search the space exactly at a value, and add the winners to the pool."""
         rows = self.known(value)
         if rows is not None:
             seen = self.compare(rows, [value])
             rows, loss = rows[seen.feasible[0]], seen.loss[0, seen.feasible[0]]
             return self.learn(rows[nondominated(loss)] if len(rows) else rows)
         problem = self.at(value)
+        if self.question.feasible:
+            design = any_design(problem)
+            return self.learn(problem.hosts[:0] if design is None else design)
         if self.column is not None:
             problem = replace(problem, goals=(problem.goals[self.column],))
         found = search.run_search(problem, self._settings).front_index
-        spend(LOOK)  # a search that was cut short proves nothing, whatever it says
-        return self.learn(found if self.column is None else found[:TIED])
+        spend(LOOK)  # a search without time left proves nothing
+        return self.learn(found if self.column is None else found[:_TIED])
 
     def answer(self, value: float, instead: AnswerDesigns | None = None) -> AnswerDesigns:
-        """Return the exact answer at a value, `instead` of one that holds there no longer."""
+        """Return the exact answer at a value, at which `instead` holds no longer."""
         rows = self.known(value)
         if rows is None:
             find_rivals([(self, value, value, self.pool)])
@@ -360,23 +378,25 @@ class Line:
         return found
 
     def defined_to(self, rows: Index, start: float, limit: float) -> float:
-        """Return a limit nearer to `start`, where designs can be evaluated up to it."""
-        if not isinstance(compare_lines([(self, rows, [limit])])[0], DseError):
+        """Return a limit nearer to `start`, up to which designs can be evaluated."""
+
+        def fails(value: float) -> bool:
+            return isinstance(compare_lines([(self, rows, [value])])[0], DseError)
+
+        if not fails(limit):
             middle = self.scale.middle(start, limit)
             return start if self.scale.is_close(start, middle, 1e-3) else middle
         while not self.scale.is_close(start, limit, 1e-3):
             middle = self.scale.middle(start, limit)
-            failed = isinstance(compare_lines([(self, rows, [middle])])[0], DseError)
-            start, limit = (start, middle) if failed else (middle, limit)
+            start, limit = (start, middle) if fails(middle) else (middle, limit)
         return start
 
     def closest(self, answer: AnswerDesigns, limit: float, start: float) -> Index:
         """Return designs that nearly fit and are nearly as good at some values, closest first."""
-        space = widest(self.entry.problem, self.ends)
         rows = self.pool
-        if space.size <= LISTED // 8:
-            rows = np.vstack([as_index(one_block(space.sizes)), self.entry.problem.hosts])
-        if len(rows) <= CLOSEST:
+        if self.space.size <= LISTED // 8:
+            rows = np.vstack([as_index(one_block(self.space.sizes)), self.entry.problem.hosts])
+        if len(rows) <= _CLOSEST:
             return rows
         seen = self.compare(np.vstack([answer.rows, rows]), self.scale.values(start, limit, 3))
         short = np.maximum(seen.violation, 0.0).max(axis=2, initial=0.0)
@@ -384,33 +404,45 @@ class Line:
             loss = seen.loss[:, :, self.column]
             worse = (loss - loss[:, :1]) / np.maximum(np.abs(loss[:, :1]), np.finfo(float).tiny)
             short = np.maximum(short, worse)
-        best: Index = seen.rows[np.argsort(short.min(axis=0), kind="stable")[:CLOSEST]]
+        best: Index = seen.rows[np.argsort(short.min(axis=0), kind="stable")[:_CLOSEST]]
         return best
 
 
+Ask = tuple[Line, Index, Sequence[float]]
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def _together(asks: Sequence[T], solve: Callable[[Sequence[T]], list[R]]) -> list[R | DseError]:
+    """Return the results of asks solved together, or each separately with errors if that fails."""
+    try:
+        return [*solve(asks)]
+    except EffortError:
+        raise
+    except DseError as error:
+        return (
+            [error] if len(asks) == 1 else [one for ask in asks for one in _together([ask], solve)]
+        )
+
+
 def compare_lines(asks: Sequence[Ask]) -> list[Compared | DseError]:
-    """Return how designs do along lines, evaluated together; errors where that is impossible."""
+    """Return losses and violations along lines, evaluated together, with errors instead of some."""
     if not asks:
         return []
     problem = asks[0][0].entry.problem
     space = widest(problem, [end for line, _, _ in asks for end in line.ends])
-    try:
-        parts = [PerturbedPart(line.entry, values, rows) for line, rows, values in asks]
-        return [*compare_together(problem, space, parts)]
-    except EffortError:
-        raise
-    except DseError as error:
-        return [error] if len(asks) == 1 else [one for ask in asks for one in compare_lines([ask])]
+    parts = [PerturbedPart(line.entry, values, rows) for line, rows, values in asks]
+    return _together(parts, lambda some: compare_together(problem, space, some))
 
 
 def find_rivals(wanted: Sequence[tuple[Line, float, float, Index]]) -> None:
-    """Find all designs that may win between two values of each line, where these are few.
+    """Find all designs that may win between two values of each line, if these are few.
 
-    The last of each are designs, by the best of which others are bounded that are feasible.
+    The best of the last designs of each that are feasible in between bounds others.
     """
     wanted = [one for one in wanted if one[0].bounded]
-    asks: list[Ask] = [
-        (line, rows, line.scale.values(low, high, PARTS + 1)) for line, low, high, rows in wanted
+    asks = [
+        (line, rows, line.scale.values(low, high, _PARTS + 1)) for line, low, high, rows in wanted
     ]
     spans, lines = [], []
     for (line, low, high, _), seen in zip(wanted, compare_lines(asks), strict=True):
@@ -426,34 +458,24 @@ def find_rivals(wanted: Sequence[tuple[Line, float, float, Index]]) -> None:
         lines.append((line, best))
     if not spans:
         return
-    found = _rivals(spans, lines[0][0].column)
+    column = lines[0][0].column
+    found = _together(spans, lambda some: rivals_of(some, column))
     for (line, best), span, rows in zip(lines, spans, found, strict=True):
-        if rows is not None:
+        if rows is not None and not isinstance(rows, DseError):
             line.spans.append((span.low, span.high, distinct(np.vstack([best, rows]))))
-            line.learn(rows[:TIED])
-
-
-def _rivals(spans: Sequence[Span], column: int | None) -> list[Index | None]:
-    try:
-        return rivals_of(spans, column)
-    except EffortError:
-        raise
-    except DseError:  # then each is bounded alone
-        if len(spans) == 1:
-            return [None]
-        return [one for span in spans for one in _rivals([span], column)]
+            line.learn(rows[:_TIED])
 
 
 class Bracket:
     """The search for the first value at which an answer holds no longer among some designs.
 
-    From `start` to `limit`, which may turn out to be nearer: `limited` says why.
+    It goes from `start` to `limit`, which may turn out to be nearer for the reason `limited`.
     """
 
     def __init__(
         self, line: Line, answer: AnswerDesigns, rows: Index, start: float, limit: float
     ) -> None:
-        """Begin with a grid."""
+        """Begin with a grid of values."""
         self.line, self.answer, self.start, self.limit = line, answer, start, limit
         self.rows = distinct(np.vstack([rows, answer.rows]))
         self.limited = ""
@@ -465,53 +487,51 @@ class Bracket:
         self.outside: float | None = None
         self.proof = EVERY
         self._level, self._narrow, self._open = 0, False, set[tuple[float, float]]()
-        count = PARTS + 1
+        count = _PARTS + 1
         if line.steps:
-            count = max(count, DENSE // max(len(self.rows), 1) + 1)
+            count = max(count, _DENSE // max(len(self.rows), 1) + 1)
         if line.sampled and len(self.rows) > len(self.answer.rows):
-            count = max(count, SAMPLED)
+            count = max(count, _SAMPLED)
         self.values = line.scale.values(self.start, self.limit, count)
-        self._count = len(self.values) if line.sampled else PARTS**LEVELS + 1
+        self._count = len(self.values) if line.sampled else _PARTS**_LEVELS + 1
         if self.start == self.limit:
-            self._end(None)
-
-    def _end(self, outside: float | None) -> None:
-        self.values, self.outside = [], outside
+            self.values = []
 
     def take(self, seen: Compared | DseError) -> None:
-        """Take how the designs do at the values, and ask for others."""
-        if isinstance(seen, DseError):
-            return self._fail(seen)
+        """Take the compared designs at the values, and choose the next values."""
         line, values = self.line, self.values
+        if isinstance(seen, DseError):  # the range ends
+            self.limited = early_end(seen)
+            self.limit = line.defined_to(self.rows, self.start, self.limit)
+            return self._begin()
         held = line.holds(self.answer, seen, values)
         held[0] = True
         first = (*held.tolist(), False).index(False)
-        if not self._narrow and self._divided(seen, values, first):
+        if not self._narrow and self._divide(seen, first):
             return None
-        self.inside = values[first - 1]
-        if first == len(values):
-            return self._end(None)
-        self._narrow = True
-        if line.scale.is_close(self.inside, values[first]):
-            return self._end(values[first])
-        section = PARTS + 1 if line.sampled else SECTION
-        self.values = line.scale.values(self.inside, values[first], section)
+        self.inside, self._narrow = values[first - 1], True
+        self.outside = values[first] if first < len(values) else None
+        section = _PARTS + 1 if line.sampled else _SECTION
+        if self.outside is None or line.scale.is_close(self.inside, self.outside):
+            self.values = []
+        else:
+            self.values = line.scale.values(self.inside, self.outside, section)
         return None
 
-    def _divided(self, seen: Compared, values: list[float], first: int) -> bool:
-        """Whether parts in which some design may win are divided again, among those designs."""
-        line, pairs = self.line, list(pairwise(values))
+    def _divide(self, seen: Compared, first: int) -> bool:
+        """Divide parts in which some design may win, among those designs, and return whether."""
+        line, values, pairs = self.line, self.values, list(pairwise(self.values))
         places = np.array([line.scale.place(value) for value in values])
         may = line.question.may_win(line.entry.problem, self.answer, seen, places)
-        if self._level:  # between two parts in doubt nothing wins
+        if self._level:  # between two doubtful parts nothing wins
             may &= np.array([pair in self._open for pair in pairs])[:, np.newaxis]
         mine = line.question.own(self.answer, seen).any(axis=0)
         doubtful = np.flatnonzero(may[:first].any(axis=1)).tolist()
-        if not line.sampled and self._level < LEVELS - 1 and doubtful:
-            finer = [line.scale.values(*pairs[at], PARTS + 1) for at in doubtful]
+        if not line.sampled and self._level < _LEVELS - 1 and doubtful:
+            finer = [line.scale.values(*pairs[at], _PARTS + 1) for at in doubtful]
             self._open = {*chain.from_iterable(map(pairwise, finer))}
             if len(self._open) > len(doubtful):
-                ends = values[max(first - 1, 0) : first + 1]  # where it holds, and does not
+                ends = values[max(first - 1, 0) : first + 1]  # around the flip
                 self.rows = seen.rows[may[:first].any(axis=0) | mine]
                 every = {*chain(*finer), values[0], *ends}
                 self.values = sorted(every, reverse=self.limit < self.start)
@@ -524,13 +544,13 @@ class Bracket:
         return False
 
     def _is_steady(self, seen: Compared) -> bool:
-        """Whether no design fits again and again along what moves in steps."""
+        """Return whether no design fits again and again along a number with steps."""
         fits = (seen.violation <= 0).all(axis=2)
         once = bool((np.diff(fits, axis=0).sum(axis=0) <= 1).all())
         return not self.line.steps or (once and bool(self.answer.keys))
 
     def ended(self) -> Breakpoint:
-        """Return how far the answer holds, and what answers beyond."""
+        """Return the end of the answer, and the answer beyond."""
         beyond = None if self.outside is None else self.line.answer(self.outside, self.answer)
         return Breakpoint(
             holds_to=self.inside,
@@ -540,112 +560,107 @@ class Bracket:
             limited=self.limited if beyond is None else "",
         )
 
-    def _fail(self, error: DseError) -> None:
-        """End the range where designs can be evaluated."""
-        self.limited = early_end(error)
-        self.limit = self.line.defined_to(self.rows, self.start, self.limit)
-        self._begin()
-
 
 def early_end(error: DseError) -> str:
-    """Return why a range ends early, in words."""
+    """Return the reason why a range ends early, in words."""
     known = TOO_MANY if isinstance(error, TooLargeError) else str(error)
     return OVERFLOW if isinstance(error, NotFiniteError) else known
 
 
-def advance(brackets: Iterable[Bracket]) -> None:
-    """Let searches end, each step of all of them evaluated together."""
-    pending = [one for one in brackets if one.values]
-    while pending:
+def _weaker(one: str, other: str) -> str:
+    return max(one, other, key=lambda proof: (proof == ENDS, proof != EVERY))
+
+
+def _advance(brackets: Sequence[Bracket]) -> list[Bracket]:
+    """Bring searches to their ends, each step of all of them evaluated together."""
+    while pending := [one for one in brackets if one.values]:
         asks = [(one.line, one.rows, one.values) for one in pending]
         for one, seen in zip(pending, compare_lines(asks), strict=True):
             one.take(seen)
-        pending = [one for one in pending if one.values]
+    return [*brackets]
+
+
+Way = tuple[Line, AnswerDesigns, float, float]
+"""A line, an answer, a value at which it holds, and a limit."""
 
 
 def breakpoints(lines: Sequence[Line], answers: Sequence[AnswerDesigns]) -> list[Breakpoint]:
-    """Return for each line how far today's answer holds down, and up, within its limits."""
-    alone = [
-        Bracket(line, answer, answer.rows, line.entry.value, limit)
+    """Return for each line how far an answer holds down, and up, from the nominal value.
+
+    First as far as the answer stays feasible, then among the rivals up to there.
+    """
+    ways = [
+        (line, answer, line.entry.value, limit)
         for line, answer in zip(lines, answers, strict=True)
         for limit in line.limits
     ]
-    advance(alone)
-    pairs = zip(alone[::2], alone[1::2], strict=True)
+    ends = _advance([Bracket(way[0], way[1], way[1].rows, *way[2:]) for way in ways])
+    pairs = zip(ends[::2], ends[1::2], strict=True)
     find_rivals([(a.line, a.inside, b.inside, a.line.bound(a.answer)) for a, b in pairs])
-    for one in [one for one in alone if not one.line.spans]:
+    for one in [one for one in ends if not one.line.spans]:
         low, high = sorted((one.start, one.inside))
         find_rivals([(one.line, low, high, one.line.bound(one.answer))])
-    among = [_among_rivals(one) for one in alone]
-    advance(filter(None, among))
-    ends = [_earlier(one, other) for one, other in zip(alone, among, strict=True)]
-    flips = [(one.line, one.outside) for one in ends if one.outside is not None]
-    asks = [(li, at, at, li.pool) for li, at in flips if li.known(at) is None]
-    find_rivals(asks)
-    return [_followed(one) for one in ends]
+    nearer = follow([(one.line, one.answer, one.start, one.inside) for one in ends])
+    for one, end in zip(nearer, ends, strict=True):
+        one.proof = _weaker(one.proof, end.proof)
+        if one.outside is None and not one.limited:
+            one.outside, one.limited = end.outside, end.limited
+    flips = [(one.line, one.outside) for one in nearer if one.outside is not None]
+    find_rivals([(line, at, at, line.pool) for line, at in flips if line.known(at) is None])
+    return [one.ended() for one in nearer]
 
 
-def _among_rivals(one: Bracket) -> Bracket | None:
-    """Return the search among rivals of an answer up to where it holds alone, if there are any."""
-    rows = one.line.known(one.inside)
-    if rows is None or one.inside == one.start or one.line.sampled:
-        return None
-    if one.line.steps:
-        rows = np.vstack([rows, one.line.closest(one.answer, one.inside, one.start)])
-    if len(distinct(np.vstack([rows, one.answer.rows]))) == len(one.answer.rows):
-        return None
-    return Bracket(one.line, one.answer, rows, one.start, one.inside)
-
-
-def _earlier(alone: Bracket, among: Bracket | None) -> Bracket:
-    """Return how far an answer holds among rivals; beyond these it holds no longer alone."""
-    if among is None:
-        return alone
-    if among.outside is None and not among.limited:
-        among.outside, among.limited = alone.outside, alone.limited
-    if alone.proof != EVERY:
-        among.proof = alone.proof
-    return among
-
-
-def _followed(one: Bracket) -> Breakpoint:
-    """Return how far an answer holds, searched at values where bounds do not prove it."""
-    if not one.line.sampled and one.line.known(one.inside) is not None:
-        return one.ended()
-    found = follow(one.line, one.answer, one.start, one.inside)
-    if found.flips_at is not None or found.limited or one.outside is None:
-        limited = found.limited or ("" if found.flips_at else one.limited)
-        return replace(found, limited=limited)
-    return replace(one.ended(), proof=ENDS)
-
-
-def follow(line: Line, answer: AnswerDesigns, start: float, limit: float) -> Breakpoint:
-    """Return how far an answer that holds at a value holds up to a limit."""
-    proof, at = EVERY, start
+def follow(ways: Sequence[Way]) -> list[Bracket]:
+    """Return how far answers hold up to limits, span after span, all ways together."""
+    found = _advance([_step(way) for way in ways])
     while True:
-        spans = () if line.sampled else line.spans
-        span = next((one for one in spans if one[0] <= at < one[1]), None)
-        if span is None:
-            later = [low for low, _, _ in spans if at < low < limit]
-            one = searched(line, answer, at, min(later, default=limit))
-        else:
-            rows, end = span[2], min(span[1], limit)
-            if line.steps:
-                rows = np.vstack([rows, line.closest(answer, end, at)])
-            one = Bracket(line, answer, rows, at, end)
-            advance([one])
-        proof = max(proof, one.proof, key=lambda text: (text == ENDS, text != EVERY))
-        at, one.proof = one.inside, proof
-        if one.outside is not None or one.limited or at == limit:
-            return one.ended()
+        pending = [at for at, one in enumerate(found) if one.inside != ways[at][3]]
+        pending = [at for at in pending if found[at].outside is None and not found[at].limited]
+        if not pending:
+            return found
+        again = [(*ways[at][:2], found[at].inside, ways[at][3]) for at in pending]
+        for at, one in zip(pending, _advance([_step(way) for way in again]), strict=True):
+            one.proof = _weaker(one.proof, found[at].proof)
+            found[at] = one
 
 
-def searched(line: Line, answer: AnswerDesigns, start: float, limit: float) -> Bracket:
+def _step(way: Way) -> Bracket:
+    """Return the search within the first span of a way, or that by exact searches before it."""
+    line, answer, start, limit = way
+    span = line.span(start, limit)
+    if span is None:
+        ends = () if line.sampled else chain.from_iterable(span[:2] for span in line.spans)
+        nearer = [end for end in ends if min(start, limit) < end < max(start, limit)]
+        return _searched(
+            line, answer, start, min(nearer, key=lambda x: abs(x - start), default=limit)
+        )
+    end, rows = span
+    if line.steps and start != limit:
+        rows = np.vstack([rows, line.closest(answer, end, start)])
+    return Bracket(line, answer, rows, start, end)
+
+
+def _searched(line: Line, answer: AnswerDesigns, start: float, limit: float) -> Bracket:
     """Return how far an answer holds by exact searches at some values."""
-    limited = ""
+    limit, limited = _probed(line, answer, start, limit)
     while True:
+        (one,) = _advance([Bracket(line, answer, line.pool, start, limit)])
+        one.proof, known = ENDS, len(line.pool)
+        one.limited = one.limited or ("" if one.outside is not None else limited)
+        if one.outside is None or one.inside == start:
+            return one
+        line.search(one.inside)  # unknown designs may win there already
+        seen = line.compare(line.pool, [one.inside])
+        if len(line.pool) == known or line.holds(answer, seen, [one.inside])[0]:
+            return one
+
+
+def _probed(line: Line, answer: AnswerDesigns, start: float, limit: float) -> tuple[float, str]:
+    """Search at values until an answer holds no longer, and return an early limit and why."""
+    limited = ""
+    while limit != start:
         try:
-            for value in line.scale.values(start, limit, PROBES + 1)[1:]:
+            for value in line.scale.values(start, limit, _PROBES + 1)[1:]:
                 line.search(value)
                 if not line.holds(answer, line.compare(line.pool, [value]), [value])[0]:
                     break
@@ -654,29 +669,18 @@ def searched(line: Line, answer: AnswerDesigns, start: float, limit: float) -> B
             raise
         except (ContractError, TooLargeError, UnitError) as error:
             limited, limit = early_end(error), line.defined_to(line.pool, start, limit)
-            if limit == start:
-                break
-    while True:
-        one = Bracket(line, answer, line.pool, start, limit)
-        advance([one])
-        one.proof, known = ENDS, len(line.pool)
-        one.limited = one.limited or ("" if one.outside is not None else limited)
-        if one.outside is None or one.inside == start:
-            return one
-        line.search(one.inside)  # designs that nobody knows may win there already
-        seen = line.compare(line.pool, [one.inside])
-        if len(line.pool) == known or line.holds(answer, seen, [one.inside])[0]:
-            return one
+    return limit, limited
 
 
 def intervals(line: Line) -> Iterator[tuple[float, Breakpoint, AnswerDesigns]]:
-    """Yield where each interval of a line begins, how far it reaches and what answers there."""
+    """Yield the beginning of each interval of a line, its end, and the answer in it."""
     start, limit = line.limits
     answer = line.answer(start)
-    _cover(line, start, limit, HALVINGS)
+    _cover(line, start, limit, _HALVINGS)
     line.spans.sort(key=lambda span: span[:2])
     while True:
-        found = follow(line, answer, start, limit)
+        (one,) = follow([(line, answer, start, limit)])
+        found = one.ended()
         yield start, found, answer
         if found.flips_at is None or found.beyond is None:
             return
@@ -684,7 +688,7 @@ def intervals(line: Line) -> Iterator[tuple[float, Breakpoint, AnswerDesigns]]:
 
 
 def _cover(line: Line, low: float, high: float, halvings: int) -> None:
-    """Find every design that may win between two values, of halves where they are too many."""
+    """Find every design that may win between two values, of halves if these are too many."""
     with suppress(ContractError, UnitError):
         line.answer(high)
         find_rivals([(line, low, high, line.pool)])

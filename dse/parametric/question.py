@@ -1,8 +1,8 @@
-"""A question to a study, and how designs do at many values of its numbers at once.
+"""A question to a study, and many designs at many values of its numbers, evaluated together.
 
-What an assumption changes becomes a column with a row for each design; a metric of a design of a
-stage a matrix with a row for each.  So one evaluation serves many assumptions, and nothing is wired
-anew.  A question says which of the designs that were compared answer at a value.
+A value of an assumption is a column with a row for each design, and a metric of a core is a matrix.
+One evaluation serves many assumptions, and no problem is built anew.  A question picks the designs
+that answer at a value.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ from dse.study.assumptions import Assumption
 _CLOSE = 1e-7
 """Relative width to which a breakpoint is found."""
 
-ZERO = 1e-12
-"""From this share of the range on a number is moved that is zero or passes it."""
+_ZERO = 1e-12
+"""Share of the range from which a number that is zero, or passes it, is moved."""
 
 _TOGETHER = 8_192
-"""Designs evaluated at once: their columns fit into the cache."""
+"""Number of designs evaluated at once, whose columns fit into the cache."""
 
 _BOUND = "assumed bound"
-"""Columns of bounds of constraints begin so."""
+"""Beginning of the columns of bounds of constraints."""
 
-EQUAL = 2 * TOLERANCE
-"""Losses closer than this, relatively, are a tie: equal ones may be rounded to neighbours."""
+_EQUAL = 2 * TOLERANCE
+"""Relative difference of losses that tie, since equal ones may be rounded to neighbours."""
 
-SHORT, CAUTION = 0.25, 4.0
-"""Distance of values over which losses are taken for smooth, as the natural logarithm of a ratio.
+_SHORT, _CAUTION = 0.25, 4.0
+"""Distance of values over which losses count as smooth, as the natural logarithm of a ratio.
 
-And how many times the bend that is seen a gap has to exceed to stay open.
+And the multiple of the observed bend that a gap must exceed to stay open.
 """
 
 Bool = NDArray[np.bool_]
@@ -57,9 +57,9 @@ Losses = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class NumberScale:
-    """The scale of a number: logarithmic, linear within its `floor` where it passes zero.
+    """The scale of a number: logarithmic, and linear within its `floor` around zero.
 
-    It may take whole values only, or only those `among` some.
+    The values may be whole numbers, or only those `among` some.
     """
 
     floor: float
@@ -67,14 +67,14 @@ class NumberScale:
     among: tuple[float, ...] = ()
 
     def place(self, value: float) -> float:
-        """Return where a value lies on the scale."""
+        """Return the place of a value on the scale."""
         size, log_floor = abs(value), math.log(self.floor)
         near = size <= 1e9 * self.floor  # a larger ratio may overflow
         place = math.log1p(size / self.floor) if near else math.log(size) - log_floor
         return math.copysign(place, value)
 
     def values(self, start: float, end: float, count: int) -> list[float]:
-        """Return so many values from one to another, both among them; all where these are few."""
+        """Return `count` values from one end to the other, or all if these are fewer."""
         low, high = sorted((start, end))
         if self.integer and not self.among and high - low < count:
             inside = np.arange(low, high)
@@ -90,7 +90,7 @@ class NumberScale:
         return found if end >= start else found[::-1]
 
     def middle(self, one: float, other: float) -> float:
-        """Return a value between two, the first where there is none."""
+        """Return a value between two, or the first if there is none."""
         between = self.values(one, other, 3)[1:-1]
         return between[len(between) // 2] if between else one
 
@@ -101,37 +101,33 @@ class NumberScale:
 
 
 def logarithmic_from(low: float, high: float) -> float:
-    """Return from which size on a number between two values is logarithmic."""
+    """Return the size from which a number between two values is on a logarithmic scale."""
     least = min(abs(low), abs(high))
     same = (low > 0) == (high > 0) and least > 0
-    return (1e-3 * least if same else ZERO * max(abs(low), abs(high))) or sys.float_info.min
+    return (1e-3 * least if same else _ZERO * max(abs(low), abs(high))) or sys.float_info.min
 
 
 def limits_of(entry: Assumption, factor: float, size: float = 0.0) -> tuple[float, float]:
-    """Return the ends of the range in which an assumption is varied.
+    """Return the ends of the range of an assumption: its value over a factor, and times it.
 
-    From its value over a factor to its value times it; a number that may be negative moves by as
-    much to either side, and through zero.  `size` is how large a bound may be that is zero, or up
-    to where another number is moved that is.
+    A number that may be negative moves by as much to both sides, also through zero.  `size` is the
+    size of a quantity whose bound is zero, or the upper end of another number that is zero.
     """
-    value = entry.value
+    value, most, least = entry.value, sys.float_info.max, sys.float_info.min
     if value == 0.0 and entry.bound is None:
         return 0.0, size
     if value <= 0.0:
         step = (factor - 1.0) * (abs(value) or size or 1.0)
-        return max(value - step, -sys.float_info.max), min(value + step, sys.float_info.max)
-    most, least = sys.float_info.max, sys.float_info.min
+        return max(value - step, -most), min(value + step, most)
     low, high = max(value / factor, min(value, least)), min(value * factor, most)
     if entry.integer:
         low, high = max(1.0, float(round(low))), float(round(high))
-    if entry.among:
-        within = [known for known in entry.among if low <= known <= high]
-        low, high = within[0], within[-1]
-    return low, high
+    within = [known for known in entry.among if low <= known <= high]
+    return (within[0], within[-1]) if within else (low, high)
 
 
 def goal_of(problem: Problem, threshold: ConstraintThreshold) -> Goal | None:
-    """Return what is optimised in place of a bound; None unless it is of one plain quantity."""
+    """Return the goal in place of a bound, or None unless it bounds one plain quantity."""
     name, tree = threshold.name, threshold.quantity.tree
     quantity = next((q for q in problem.quantities if q.name == name), None)
     plain = quantity is not None and not quantity.labels and not quantity.partial
@@ -253,7 +249,7 @@ class PerturbedDesigns:
         return np.broadcast_to(chosen, (len(self.rows),))
 
     def _metric(self, stage: int, name: str) -> NDArray[np.float64]:
-        """Return a metric to write to: of each design of a mixed fleet, else of the chosen one."""
+        """Return a metric to write to: of each design of a mixed fleet, or of the chosen one."""
         if (stage, name) not in self._metrics:
             self._metrics[stage, name] = self._gathered(stage, name).copy()
         return self._metrics[stage, name]
@@ -271,7 +267,7 @@ class PerturbedDesigns:
             stage = stages[number]
             own = {name: matrix for (of, name), matrix in self._metrics.items() if of == number}
             names = stage.designs.names
-            if not stage.mixed:  # the design that is chosen becomes the only one
+            if not stage.mixed:  # the chosen design becomes the only one
                 fields = type(stage.designs.metrics).__dataclass_fields__
                 own = {name: self._gathered(number, name) for name in fields} | own
                 self.columns[f"{stage.name}.design"] = np.zeros(1)
@@ -556,11 +552,11 @@ def _stay_behind(loss: Losses, own: Losses, places: NDArray[np.float64]) -> Bool
         own = own[:, np.newaxis]
         gap, margin = loss - own, width**2 * np.abs(own[1:-1])
         smooth = (bend(own) <= margin) & (bend(loss) <= margin)
-        bent = np.where(width <= SHORT, np.where(smooth, bend(gap), np.inf), np.nan)
+        bent = np.where(width <= _SHORT, np.where(smooth, bend(gap), np.inf), np.nan)
         none = np.full((1, loss.shape[1]), np.nan)
         most = np.fmax(np.concatenate([none, bent]), np.concatenate([bent, none]))
         noise = _slack(np.fmax(own[1:], own[:-1]))
-        return np.asarray(np.fmin(gap[1:], gap[:-1]) > CAUTION * most + noise)
+        return np.asarray(np.fmin(gap[1:], gap[:-1]) > _CAUTION * most + noise)
 
 
 def _beaten(keys: Losses, own: Bool) -> Bool:
@@ -580,4 +576,4 @@ def _beaten(keys: Losses, own: Bool) -> Bool:
 
 def _slack(losses: Losses) -> Losses:
     """Return how far others may be from losses in a tie with them."""
-    return np.where(np.isfinite(losses), EQUAL * np.abs(losses), 0.0)
+    return np.where(np.isfinite(losses), _EQUAL * np.abs(losses), 0.0)

@@ -25,7 +25,20 @@ from dse.model import tables
 from dse.model.graph import argument_names
 from dse.model.problem import Problem
 from dse.model.space import Index, as_index, one_block
-from dse.parametric.breakpoints import DENSE, LISTED, PARTS, Bracket, Line, advance
+from dse.parametric.breakpoints import (
+    _DENSE as DENSE,
+)
+from dse.parametric.breakpoints import (
+    _PARTS as PARTS,
+)
+from dse.parametric.breakpoints import (
+    LISTED,
+    Bracket,
+    Line,
+)
+from dse.parametric.breakpoints import (
+    _advance as advance,
+)
 from dse.parametric.question import AnswerDesigns, Question, goal_of, limits_of, widest
 from dse.reports.designs import described
 from dse.reports.text import change, listed, relative_change, rule_text, unit_suffix
