@@ -14,10 +14,10 @@ from dse.study import study
 from tests.search.test_compose import front, random_designs
 
 MOST = 6
-STAGE = "{core: des, name: NAME, fleet: mixed, clock: 1, idle: clocked, instances: {from: 0, to: 6}}"
+FLEET = f"fleet: mixed, instances: {{from: 0, to: {MOST}}}, clock: 1, idle: clocked"
 LINEAR = f"""
 workload: {{rate: RATE Gbit/s}}
-stages: [{STAGE.replace("NAME", "one")}, {STAGE.replace("NAME", "two")}]
+stages: [{{core: des, name: one, {FLEET}}}, {{core: des, name: two, {FLEET}}}]
 objectives: {{area: minimise, power: minimise}}
 """
 NEAR = 1e-5
