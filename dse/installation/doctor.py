@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import os
 import platform
-import shlex
-import shutil
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, distribution, metadata, version
-from pathlib import Path
+from importlib.metadata import PackageNotFoundError, metadata, version
 from typing import Any
 
-import numpy as np
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -57,14 +52,14 @@ def _needed(needs: Sequence[Requirement], extra: str) -> Iterator[Library]:
                 for inner in sorted(need.extras):
                     yield from _needed(needs, inner)
             else:
-                yield _look(need)
+                yield _library(need)
 
 
 def _applies(need: Requirement, extra: str) -> bool:
     return need.marker is None or need.marker.evaluate({"extra": extra})
 
 
-def _look(need: Requirement) -> Library:
+def _library(need: Requirement) -> Library:
     try:
         installed = version(need.name)
     except PackageNotFoundError:
@@ -72,9 +67,6 @@ def _look(need: Requirement) -> Library:
     fits = bool(installed) and need.specifier.contains(installed, prereleases=True)
     return Library(need.name, str(need.specifier), installed, fits)
 
-
-CHECKOUT = Path(__file__).parents[2]
-"""The checkout that this program runs from, or the folder of installed packages."""
 
 PURPOSES: Mapping[str, str] = {
     "all": "all that a study can ask for",
@@ -91,11 +83,6 @@ PURPOSES: Mapping[str, str] = {
 }
 """Purposes of the extras.  An extra without an entry is shown without one."""
 
-_PROGRAMS: Mapping[str, str] = {
-    "yosys": "mapping of hardware, where the extra rtl is not installed",
-}
-"""Other programs, and their purpose."""
-
 
 @dataclass(frozen=True)
 class Diagnosis:
@@ -111,7 +98,27 @@ class Diagnosis:
 
     def text(self) -> str:
         """Return versions, plug-ins, extras and findings as tables."""
-        return "\n\n".join(_text(self.facts, self.needed))
+        facts, extras = self.facts, self.facts["extras"].items()
+        system = [(name, str(value)) for name, value in facts["platform"].items()]
+        versions = [
+            (one.name, one.installed or "missing", one.wanted or "any") for one in self.needed
+        ]
+        plug_ins = [
+            (kind, origin, str(len(names)), _shown(names))
+            for kind, found in facts["plug_ins"].items()
+            for origin, names in found.items()
+        ]
+        missing = [(extra, one["for"], ", ".join(one["missing"]) or "-") for extra, one in extras]
+        parts = [
+            table_text(system, ("this installation", "")),
+            table_text(versions, ("library", "version", "wanted")),
+            table_text(plug_ins, ("plug-ins", "from", "number", "names")),
+            table_text(missing, ("extra", "what for", "missing")),
+        ]
+        if any(one["missing"] for _, one in extras):
+            parts.append(f'to add an extra: python -m pip install "{DISTRIBUTION}[EXTRA]"')
+        broken = "\n".join([f"broken ({len(self.findings)})", *self.findings])
+        return "\n\n".join([*parts, broken if self.findings else "nothing is broken"])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
@@ -119,15 +126,19 @@ class Diagnosis:
 
 
 def diagnose() -> Diagnosis:
-    """Look at versions, plug-ins and extras."""
+    """Return versions, plug-ins and extras, and what is broken among them."""
     needed = libraries()
     kinds = registry.kinds_of({**registry.GROUPS, **registry.PAPERS})
     surveyed = [one for kind in kinds for one in registry.survey(kind)]
     # two of one name have the same error
     broken = dict.fromkeys(str(one.error) for one in surveyed if one.error is not None)
-    findings = [*_library_findings(needed[""]), *_checkout_findings(), *broken]
     facts = {
-        "platform": _platform(),
+        "platform": {
+            "dse": version(DISTRIBUTION),
+            "python": f"{platform.python_version()} ({platform.python_implementation()})",
+            "system": f"{platform.system()} {platform.release()}, {platform.machine()}",
+            "cpu cores": os.cpu_count(),
+        },
         "libraries": {library.name: library.installed or None for library in needed[""]},
         "plug_ins": _plug_ins(surveyed),
         "extras": {
@@ -138,25 +149,9 @@ def diagnose() -> Diagnosis:
             for extra, wanted in needed.items()
             if extra
         },
-        "programs": {
-            name: {"for": purpose, "path": shutil.which(name)}
-            for name, purpose in _PROGRAMS.items()
-        },
-        "findings": findings,
+        "findings": [*_library_findings(needed[""]), *broken],
     }
-    return Diagnosis(facts, tuple(needed[""]))
-
-
-def _platform() -> dict[str, Any]:
-    built: Any = np.show_config(mode="dicts")
-    features = [*built.get("SIMD Extensions", {}).get("found", ())]
-    return {
-        "dse": version(DISTRIBUTION),
-        "python": f"{platform.python_version()} ({platform.python_implementation()})",
-        "system": f"{platform.system()} {platform.release()}, {platform.machine()}",
-        "cpu_cores": os.cpu_count(),
-        "numpy_uses": ", ".join(features[-3:]) or "no CPU features beyond its baseline",
-    }
+    return Diagnosis(facts, needed[""])
 
 
 def _library_findings(needed: Sequence[Library]) -> Iterator[str]:
@@ -170,29 +165,6 @@ def _library_findings(needed: Sequence[Library]) -> Iterator[str]:
             )
 
 
-def _checkout_findings() -> Iterator[str]:
-    """Yield the remedy if this is a checkout that has changed since it was installed."""
-    try:
-        stated = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # installed for good, beside other packages
-        return
-    project = stated.get("project", {})
-    if project.get("name") != DISTRIBUTION:
-        return
-    points = project.get("entry-points", {}) | {"console_scripts": project.get("scripts", {})}
-    wanted = {(group, *point) for group, named in points.items() for point in named.items()}
-    installed = distribution(DISTRIBUTION).entry_points
-    differing = wanted ^ {(point.group, point.name, point.value) for point in installed}
-    if differing:
-        names = sorted({name for _, name, _ in differing})
-        more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-        yield (
-            f"the installed entry points are not those of {CHECKOUT / 'pyproject.toml'}: they "
-            f"differ in {', '.join(names[:_MOST_NAMES])}{more}; "
-            f"run: python -m pip install -e {shlex.quote(str(CHECKOUT))}"
-        )
-
-
 def _plug_ins(surveyed: Sequence[Surveyed]) -> dict[str, dict[str, list[str]]]:
     """Return the names of the plug-ins that can be used, by kind and by distribution."""
     found: dict[str, dict[str, list[str]]] = {}
@@ -201,36 +173,6 @@ def _plug_ins(surveyed: Sequence[Surveyed]) -> dict[str, dict[str, list[str]]]:
             kind = found.setdefault(entry.plugin.kind.__name__.lower(), {})
             kind.setdefault(entry.plugin.distribution, []).extend(entry.names)
     return found
-
-
-def _text(facts: Mapping[str, Any], needed: Sequence[Library]) -> Iterator[str]:
-    rows = [(name.replace("_", " "), str(value)) for name, value in facts["platform"].items()]
-    yield table_text(rows, ("this installation", ""))
-    yield table_text(
-        [(one.name, one.installed or "missing", one.wanted or "any") for one in needed],
-        ("library", "version", "wanted"),
-    )
-    yield table_text(
-        [
-            (kind, distribution, str(len(names)), _shown(names))
-            for kind, found in facts["plug_ins"].items()
-            for distribution, names in found.items()
-        ],
-        ("plug-ins", "from", "number", "names"),
-    )
-    extras = facts["extras"].items()
-    yield table_text(
-        [(extra, one["for"], ", ".join(one["missing"]) or "-") for extra, one in extras],
-        ("extra", "what for", "missing"),
-    )
-    if any(one["missing"] for _, one in extras):
-        yield f'to add an extra: python -m pip install "{DISTRIBUTION}[EXTRA]"'
-    yield table_text(
-        [(name, one["for"], one["path"] or "-") for name, one in facts["programs"].items()],
-        ("program", "what for", "path"),
-    )
-    findings = facts["findings"]
-    yield "\n".join([f"broken ({len(findings)})", *findings]) if findings else "nothing is broken"
 
 
 _MOST_NAMES = 6

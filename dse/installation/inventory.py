@@ -67,36 +67,37 @@ def shipped_records(study: str) -> dict[str, str]:
 
 
 def new_study(path: Path, start: str = "") -> tuple[Path, ...]:
-    """Write a study that runs as it is; the path gets ``.yaml`` when it has no suffix.
+    """Write a study that runs as it is, and return the files written, the study first.
 
-    It is a commented starter, or a copy of the study `start` that comes with the program, with the
-    record files that this names.  Its first line names the schema beside it to editors.
-
-    Returns
-    -------
-    tuple of Path
-        The files that were written, the study first; a record that is there already stays.
+    The path gets ``.yaml`` if it has no suffix.  The study is a commented starter, or a copy of the
+    study `start` that comes with the program, with the record files that this names.  Its first
+    line names the schema beside it to editors.  A record that is there already stays.
 
     Raises
     ------
     OutputError
-        When a file exists already with another content, cannot be written, or the study does not
-        end in ``.yaml``; then nothing is written.
+        A file exists already with another content, cannot be written, or the study does not
+        end in ``.yaml``.  Then nothing is written.
     UnknownPluginError
-        When no study `start` comes with the program.
+        No study `start` comes with the program.
     """
-    from dse.study.schema import json_schema
+    from dse.study.schema import json_schema  # pydantic, which few commands of this module need
 
     target = path if path.suffix else path.with_name(f"{path.name}.yaml")
     if target.suffix not in (".yaml", ".yml"):
         raise OutputError(f"{target} does not end in .yaml; name the study so")
     text = shipped_study(start) if start else _starter(target.name)
     beside = {FOR_EDITORS: json_text(json_schema())} | (shipped_records(text) if start else {})
-    text = f"{EDITORS} $schema={FOR_EDITORS}\n{text}"
-    records = {target.parent / name: record for name, record in beside.items()}
+    wanted = {target: f"{EDITORS} $schema={FOR_EDITORS}\n{text}"}
+    wanted |= {target.parent / name: record for name, record in beside.items()}
+    return _written(wanted, target)
+
+
+def _written(wanted: Mapping[Path, str], target: Path) -> tuple[Path, ...]:
+    """Write all files, of which only the schema may replace another, or none."""
     written: list[Path] = []
     try:
-        for file, content in ({target: text} | records).items():
+        for file, content in wanted.items():
             if file != target and is_regular(file) and file.read_bytes() == content.encode():
                 continue
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -108,8 +109,8 @@ def new_study(path: Path, start: str = "") -> tuple[Path, ...]:
         for file in written:
             file.unlink()
         if isinstance(error, FileExistsError):
-            beside_it = Path(error.filename) in records
-            remedy = "write the study to another folder" if beside_it else "name another file"
+            record = Path(error.filename) in {*wanted} - {target}
+            remedy = "write the study to another folder" if record else "name another file"
             raise OutputError(f"{error.filename} exists already; {remedy}") from error
         raise OutputError(f"{target} cannot be written: {error.strerror}") from error
     return tuple(written)
@@ -142,13 +143,10 @@ def list_(kind: str | None, provides: str | None = None) -> None:
             headers, rows = table_of(name, provides)
             table = table_text(rows, headers) if rows or provides is None else ""
             print(f"{name} ({len(rows)})\n{table or _closest(str(provides), name)}\n")
-    for name in kinds:
-        listed = LISTED_KINDS[name]
-        for found in registry.survey(listed) if listed else ():
-            if found.error is not None:
-                print(f"omitted: {found.error}", file=sys.stderr)
-    for fault in records.own_records()[1]:
-        print(f"omitted: {fault}", file=sys.stderr)
+    listed = filter(None, map(LISTED_KINDS.get, kinds))
+    surveyed = (one.error for record in listed for one in registry.survey(record))
+    for error in (*filter(None, surveyed), *records.own_records()[1]):
+        print(f"omitted: {error}", file=sys.stderr)
 
 
 def _short(names: Iterable[str]) -> str:
@@ -236,16 +234,16 @@ def table_of(kind: str, provides: str | None = None) -> tuple[Row, list[Row]]:
         known = registry.records(contract.Function)
         found = [one for one in found if provided(provides, one.record.provides, known)]
     columns = _COLUMNS[record]
-    return tuple(columns), [[text(one) for text in columns.values()] for one in found]
+    rows = [[_cell(one, column) or "-" for column in columns.values()] for one in found]
+    return tuple(columns), rows
 
 
 _SUMS = ("overhead_plus_latency_cycles", "overhead_plus_latency_s")
 
 
 def _link(record: contract.Interface) -> str:
-    stated = ("link_byte_per_cycle", "link_byte_per_s")
-    shown = [record.pcie] if record.pcie else []
-    return ", ".join(shown + _amounts(record, stated)) or _silence(record, "link")
+    amounts = _amounts(record, ("link_byte_per_cycle", "link_byte_per_s"))
+    return ", ".join(filter(None, (record.pcie, *amounts))) or _silence(record, "link")
 
 
 def _times(record: contract.Interface) -> str:
@@ -253,12 +251,12 @@ def _times(record: contract.Interface) -> str:
     together = _amounts(record, _SUMS)
     if together and record.overhead_share is None:
         return f"{', '.join(together)} together"
-    known = contract.Interface.__dataclass_fields__.keys() - {*_SUMS, "overhead_share"}
-    shown = []
+    known = sorted(contract.Interface.__dataclass_fields__.keys() - {*_SUMS, "overhead_share"})
+    shown: list[str] = []
     for field, starts in (("overhead", ("overhead",)), ("latency", ("latency", "round_trip"))):
-        amounts = _amounts(record, sorted(name for name in known if name.startswith(starts)))
-        shown.append(amounts or [_silence(record, field)])
-    return ", ".join(part for parts in (*shown, together) for part in parts)
+        amounts = _amounts(record, [name for name in known if name.startswith(starts)])
+        shown += amounts or [_silence(record, field)]
+    return ", ".join(shown + together)
 
 
 def _amounts(record: contract.Interface, names: Sequence[str]) -> list[str]:
@@ -274,68 +272,71 @@ def _assumed(record: contract.Interface) -> str:
     return ", ".join([*split, *map(in_words, record.assumptions)]) or "-"
 
 
-def _listed(values: Iterable[object]) -> str:
-    return ", ".join(map(str, values)) or "-"
+def _cell(found: _Found, column: str | Callable[[Any], str]) -> str:
+    """Return the text of a column: of the origin, of a field of the record, or of a function."""
+    if not isinstance(column, str):
+        return column(found.record)
+    if column in ("source", "origin"):
+        return str(getattr(found, column))
+    value = getattr(found.record, column)
+    if isinstance(value, float):
+        return units.show(value, column)
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value or "")
 
 
-_COLUMNS: Mapping[type, Mapping[str, Callable[[_Found], str]]] = {
+_COLUMNS: Mapping[type, Mapping[str, str | Callable[[Any], str]]] = {
     contract.Core: {
-        "core": lambda one: one.record.name,
-        "provides": lambda one: _listed(one.record.provides),
-        "node, evidence": lambda one: (
-            " ".join(filter(None, (one.record.node, one.record.evidence))) or "-"
-        ),
-        "from": lambda one: one.origin,
+        "core": "name",
+        "provides": "provides",
+        "node, evidence": lambda record: " ".join(filter(None, (record.node, record.evidence))),
+        "from": "origin",
     },
     contract.Function: {
-        "function": lambda one: one.record.name,
-        "what it is": lambda one: one.record.summary,
-        "a kind of": lambda one: one.record.kind_of or "-",
-        "key [bit]": lambda one: _listed(one.record.key_bit),
-        "block [bit]": lambda one: str(one.record.block_bit or "-"),
-        "standard": lambda one: one.record.standard or "-",
+        "function": "name",
+        "what it is": "summary",
+        "a kind of": "kind_of",
+        "key [bit]": "key_bit",
+        "block [bit]": "block_bit",
+        "standard": "standard",
     },
     contract.Interface: {
-        "interface": lambda one: one.record.name,
-        "waits": lambda one: one.record.wait,
-        "link": lambda one: _link(one.record),
-        "overhead, latency": lambda one: _times(one.record),
-        "source": lambda one: one.source,
-        "assumed": lambda one: _assumed(one.record),
+        "interface": "name",
+        "waits": "wait",
+        "link": _link,
+        "overhead, latency": _times,
+        "source": "source",
+        "assumed": _assumed,
     },
     contract.Kernel: {
-        "kernel": lambda one: one.record.name,
-        "provides": lambda one: _listed(one.record.provides),
-        "host time": lambda one: units.show(one.record.index_s_per_byte, "index_s_per_byte"),
-        "host": lambda one: one.record.host,
-        "source": lambda one: one.source,
+        "kernel": "name",
+        "provides": "provides",
+        "host time": "index_s_per_byte",
+        "host": "host",
+        "source": "source",
     },
-    contract.Platform: {
-        "platform": lambda one: one.record.name,
-        "processor": lambda one: one.record.processor,
-        "source": lambda one: one.source,
-    },
+    contract.Platform: {"platform": "name", "processor": "processor", "source": "source"},
     contract.Objective: {
-        "objective": lambda one: one.record.name,
-        "unit": lambda one: units.label(one.record.name) or "-",
-        "what it is": lambda one: one.record.summary,
-        "source": lambda one: one.source,
+        "objective": "name",
+        "unit": lambda record: units.label(record.name),
+        "what it is": "summary",
+        "source": "source",
     },
     contract.Method: {
-        "method": lambda one: one.record.name,
-        "what it does": lambda one: one.record.description,
-        "budget": lambda one: f"{one.record.budget:,}",
-        "options": lambda one: _listed(option.name for option in one.record.options),
-        "from": lambda one: one.origin,
+        "method": "name",
+        "what it does": "description",
+        "budget": lambda record: f"{record.budget:,}",
+        "options": lambda record: ", ".join(option.name for option in record.options),
+        "from": "origin",
     },
     Generator: {
-        "generator": lambda one: one.record.name,
-        "what it makes": lambda one: one.record.description,
-        "parameters": lambda one: ", ".join(choice.name for choice in one.record.parameters),
-        "from": lambda one: one.origin,
+        "generator": "name",
+        "what it makes": "description",
+        "parameters": lambda record: ", ".join(choice.name for choice in record.parameters),
+        "from": "origin",
     },
-    papers.Figure: {"figure": lambda one: one.record.name, "after": lambda one: one.source},
+    papers.Figure: {"figure": "name", "after": "source"},
 }
+"""By kind of record its columns: the header, and a field or a function of the record."""
 
 LISTED_KINDS: Mapping[str, type | None] = {
     **{f"{kind.__name__.lower()}s": kind for kind in _COLUMNS},
