@@ -265,7 +265,6 @@ def simulate(
     design: DesignChoices | None = None,
     *,
     offloads: Count | None = None,
-    events: Count | None = None,
     seed: Seed = 0,
     prefer: str | None = None,
     overrides: Overrides | None = None,
@@ -284,8 +283,6 @@ def simulate(
     offloads
         Number of offloads (default: until waits are known to 5 %).  The default is from 20 000 to
         500 000.
-    events
-        Most events (default: 50 million).
     seed
         Seed of the arrivals and sizes.
     progress
@@ -308,9 +305,7 @@ def simulate(
         found = study_of(source, overrides)
         _, chosen, index = read_design(design, found, sweep_of(found))
         prepared = _with_arrivals(chosen)
-    return simulated(
-        prepared, index, offloads=offloads, events=events, seed=seed, progress=progress
-    )
+    return simulated(prepared, index, offloads=offloads, seed=seed, progress=progress)
 
 
 def _recommended(

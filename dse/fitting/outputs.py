@@ -187,19 +187,30 @@ def _tcrypt(found: ProgramOutput, clock_hz: float) -> None:
     headings = [*_HEADING.finditer(found.text)]
     for match in _RESULT.finditer(found.text):
         above = [one for one in headings if one.start() < match.start()]
-        bits, size, update, number, span, unit, cycles = match.groups()
-        if not above or not int(number):
+        if not above or not int(match[4]):
             rule = "it needs a line 'testing speed of ...' above, and a call that ended"
             found.fault(match.start(), match[0], rule, "keep the whole log, of longer runs")
             return
+        _, size, update, *_ = match.groups()
         if update in (None, size):
-            plain, name = (algorithm_name(above[-1][2], int(one or 0)) for one in (0, bits))
-            key = name + f"-{bits}" * bool(bits and name == plain), above[-1][4] or ""
-            time = float(number) if cycles else float(span or 1) / float(number)
-            found.add(key, int(size), time / (clock_hz if cycles or unit == "cycles" else 1))
+            key = _tcrypt_name(above[-1], match[1]), above[-1][4] or ""
+            found.add(key, int(size), _tcrypt_time(match, clock_hz))
     for heading in headings:
         found.in_flight = None if heading[1] == "multibuffer " else found.in_flight
         found.facts["driver"] = heading[3] or "not named"
+
+
+def _tcrypt_name(heading: re.Match[str], bits: str | None) -> str:
+    """Return an algorithm with the bits of its key, which few names have already."""
+    plain, name = (algorithm_name(heading[2], int(one or 0)) for one in (0, bits))
+    return f"{name}-{bits}" if bits and name == plain else name
+
+
+def _tcrypt_time(match: re.Match[str], clock_hz: float) -> float:
+    """Return the time (s) of a call of a line that has it, or calls in some seconds or cycles."""
+    number, span, unit, cycles = match.groups()[3:]
+    time = float(number) if cycles else float(span or 1) / float(number)
+    return time / clock_hz if cycles or unit == "cycles" else time
 
 
 _DPDK_SAYS = re.compile(
@@ -230,31 +241,45 @@ def _dpdk(found: ProgramOutput, _: float) -> None:
     found.in_flight = None
     options: dict[str, str] = {}
     columns: list[str] = []
-    several: dict[str, set[float]] = {"lcore": set(), "burst": set()}
+    rows: list[_Row] = []
     for at, line in _lines(found.text):
-        options = {} if "dpdk-test-" in line else options
-        for match in _DPDK_SAYS.finditer(line):
-            sizes = {name: size for name, size in match.groupdict().items() if size}
-            options |= sizes or {f"{match[1]} {match[2][:2]}": match[3]}
-        cells = re.split(r",\s*|\s+", line.strip())
+        options = _dpdk_options({} if "dpdk-test-" in line else options, line)
         if _TABLE.fullmatch(line):
             columns = _dpdk_columns(line)
         elif columns and _CELLS.fullmatch(line.strip()):
-            row = dict(zip(columns, map(float, cells), strict=False))
-            if len(cells) != len(columns):
-                rule = f"a row has {len(columns)} cells, as the header"
-                found.fault(at, line, rule, "restore the line")
-            else:
-                (_compressed if "compression" in row else _encrypted)(found, at, row, options)
+            rows += _dpdk_rows(found, (at, line), columns, options)
             if found.faults:
                 return
-            for name in several.keys() & row.keys():
-                several[name].add(row[name])
-    for name, values in several.items():
-        shown = " and ".join(f"{one:g}" for one in sorted(values)[:2])
-        found.facts |= {name: shown} if values else {}
-        if len(values) > 1:
-            found.side_by_side(0, f"{name} {shown}", f"keep the rows of one {name}")
+    for name in ("lcore", "burst"):
+        values = sorted({row[name] for row in rows if name in row})
+        if values:
+            shown = " and ".join(f"{one:g}" for one in values[:2])
+            found.facts[name] = shown
+            if len(values) > 1:
+                found.side_by_side(0, f"{name} {shown}", f"keep the rows of one {name}")
+
+
+def _dpdk_options(options: dict[str, str], line: str) -> dict[str, str]:
+    """Return the options of a program with those of a line of its output."""
+    for match in _DPDK_SAYS.finditer(line):
+        sizes = {name: size for name, size in match.groupdict().items() if size}
+        options |= sizes or {f"{match[1]} {match[2][:2]}": match[3]}
+    return options
+
+
+def _dpdk_rows(
+    found: ProgramOutput, place: tuple[int, str], columns: list[str], options: dict[str, str]
+) -> Iterator[_Row]:
+    """Keep the times of one row, and yield its cells."""
+    at, line = place
+    cells = re.split(r",\s*|\s+", line.strip())
+    if len(cells) != len(columns):
+        rule = f"a row has {len(columns)} cells, as the header"
+        found.fault(at, line, rule, "restore the line")
+        return
+    row = dict(zip(columns, map(float, cells), strict=True))
+    (_compressed if "compression" in row else _encrypted)(found, at, row, options)
+    yield row
 
 
 def _dpdk_columns(line: str) -> list[str]:
@@ -342,10 +367,11 @@ def common_keys(outputs: list[ProgramOutput], wanted: str | None) -> tuple[Key, 
     """Return the algorithm and direction to take of each output, or raise for none or several."""
     each = [_wanted(one, wanted) for one in outputs]
     named = wanted is not None or len(each) == 1
+    other_side = each[1] if len(each) > 1 else None
     pairs = {
         (one[0] or other[0], one[1] or other[1]): (one, other)
         for one in each[0]
-        for other in (each[1] if len(each) > 1 else [one])
+        for other in other_side or [one]
         if _alike(one[0], other[0], named=named) and _alike(one[1], other[1], named=True)
     }
     if len(pairs) == 1:
@@ -354,13 +380,18 @@ def common_keys(outputs: list[ProgramOutput], wanted: str | None) -> tuple[Key, 
         holder = "the outputs hold" if len(each) > 1 else f"{outputs[0].path} holds"
         names = listed(sorted(map(key_text, pairs)))
         raise DseError(f"{holder} {names}; choose one with --algorithm")
+    raise _nothing_in_common(outputs, each)
+
+
+def _nothing_in_common(outputs: list[ProgramOutput], each: list[list[Key]]) -> DseError:
+    """Return the error of two outputs of which no keys may be compared."""
     (one, slow), (other, fast) = zip(outputs, each, strict=True)
     same = {name for name, _ in slow} & {name for name, _ in fast}
     remedy = f"measure one {'direction' if same else 'algorithm'} with both"
     if ("", "") in [*slow, *fast]:
         remedy = "say which algorithm the other is of with --algorithm"
     held, others = (listed(sorted(map(key_text, keys))) for keys in each)
-    raise DseError(f"{one.path} holds {held} and {other.path} {others}; {remedy}")
+    return DseError(f"{one.path} holds {held} and {other.path} {others}; {remedy}")
 
 
 def _alike(one: str, other: str, *, named: bool) -> bool:

@@ -239,17 +239,7 @@ def _paired(slow: ProgramOutput | None, fast: ProgramOutput, given: TimingOption
     sizes = sorted(each[0] & each[-1])
     refuse(_too_few(str(fast.path), len(sizes)))
     times = [np.array([one.time_s(key, size) for size in sizes]) for one, key in pairs]
-    loads = [
-        np.array([one.loads[size] for size in sizes]) if one.loads else None for one, _ in pairs
-    ]
-    notes = []
-    if lonely := ", ".join(units.show(size, "size_byte") for size in sorted(each[0] ^ each[-1])):
-        notes.append(f"omitted, because only one output has it: {lonely}")
-    if not fast.elapsed:
-        notes.append(
-            f"{fast.path.name} does not say that its seconds elapsed, and of the CPU they leave "
-            "waiting out: measure with -elapsed, and keep what openssl writes to standard error"
-        )
+    loads = [_loads(one, sizes) for one, _ in pairs]
     named = key_text(max(keys, key=lambda key: (bool(key[0]), bool(key[1]))))
     facts = {"algorithm": named} | {
         f"{kind}_{fact}": text for kind, one in outputs.items() for fact, text in one.facts.items()
@@ -263,5 +253,22 @@ def _paired(slow: ProgramOutput | None, fast: ProgramOutput, given: TimingOption
         host_cpu=loads[0] if slow else None,
         offload_cpu=loads[-1],
         in_flight=_under_way(fast.path, fast.in_flight, given.in_flight),
-        notes=tuple(notes),
+        notes=tuple(_pair_notes(fast, sorted(each[0] ^ each[-1]))),
     )
+
+
+def _loads(output: ProgramOutput, sizes: list[float]) -> Array | None:
+    """Return the load of a host core at each size, or None if the output has none."""
+    return np.array([output.loads[size] for size in sizes]) if output.loads else None
+
+
+def _pair_notes(fast: ProgramOutput, lonely: list[float]) -> Iterator[str]:
+    """Yield the sizes that only one output has, and a doubt about the clock of the engine's."""
+    if lonely:
+        shown = ", ".join(units.show(size, "size_byte") for size in lonely)
+        yield f"omitted, because only one output has it: {shown}"
+    if not fast.elapsed:
+        yield (
+            f"{fast.path.name} does not say that its seconds elapsed, and of the CPU they leave "
+            "waiting out: measure with -elapsed, and keep what openssl writes to standard error"
+        )

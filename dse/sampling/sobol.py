@@ -120,11 +120,36 @@ def sensitivity_of(
     if samples < 2 or samples & samples - 1:
         rule = f"{samples} samples: a power of two from 2 on is needed"
         raise UnitError(rule, "write for instance 1024")
-    sampler, analysis = _salib()
     problem, point, assumed = _assumed(study, point)
     moving = [entry for entry in assumed if _moves(problem, point, entry)]
     if not moving:
         raise UnitError("no assumption changes an objective of the design", "ask another study")
+    values, indices = _indices(problem, point, moving, width=width, samples=samples, seed=seed)
+    return Sensitivity(
+        width=width,
+        samples=samples,
+        seed=seed,
+        evaluated=len(next(iter(values.values()))),
+        effects={name: _effects(moving, width, found) for name, found in indices.items()},
+        ranges={name: (float(v.min()), float(v.max())) for name, v in values.items()},
+        inactive=len(assumed) - len(moving),
+    )
+
+
+def _indices(
+    problem: Problem,
+    point: Index,
+    moving: Sequence[Assumption],
+    *,
+    width: float,
+    samples: int,
+    seed: int,
+) -> tuple[dict[str, Column], dict[str, dict[str, Column]]]:
+    """Return each objective of the evaluations, and the fields of `Effect` for each assumption.
+
+    An objective that does not vary has effects of 0.
+    """
+    sampler, analysis = _salib()
     size = len(moving)
     names = [str(number) for number in range(size)]  # the library takes equal ones for one
     given = {"num_vars": size, "names": names, "bounds": [[1 - width, 1 + width]] * size}
@@ -134,23 +159,14 @@ def sensitivity_of(
     if len(factors) > _MOST_ROWS:
         raise UnitError(f"{len(factors):,} evaluations are too many", "ask for fewer samples")
     values = _values(problem, point, moving, factors)
-    effects = {}
+    fields = {}
     for name, column in values.items():
         found = dict.fromkeys(SALIB_NAMES.values(), np.zeros(size))
         if np.ptp(column) > 1e-12 * np.abs(column).max():
             # SALib ignores a seed of 0, and its confidence is a resampling.
             found = analysis.analyze(given, column, calc_second_order=False, seed=seed + 1)
-        fields = {field: found[figure] for field, figure in SALIB_NAMES.items()}
-        effects[name] = _effects(moving, width, fields)
-    return Sensitivity(
-        width=width,
-        samples=samples,
-        seed=seed,
-        evaluated=len(factors),
-        effects=effects,
-        ranges={name: (float(v.min()), float(v.max())) for name, v in values.items()},
-        inactive=len(assumed) - len(moving),
-    )
+        fields[name] = {field: found[key] for field, key in SALIB_NAMES.items()}
+    return values, fields
 
 
 def _effects(

@@ -579,13 +579,12 @@ def simulated(
     index: Index,
     *,
     offloads: int | None,
-    events: int | None,
     seed: int,
     progress: Progress | None,
 ) -> Simulation:
     """Return a simulation of the design (1, d) beside the values of the model.
 
-    It has so many offloads, or as many as needed, and at most `events`, or `EVENTS`.
+    It has so many offloads, or as many as needed.
 
     Raises
     ------
@@ -596,12 +595,11 @@ def simulated(
     rate, cv2 = traffic.rate_hz, traffic.cv2
     needed = enough(rate / traffic.most_hz, cv2, traffic.service_cv2)
     count = offloads or math.ceil(min(max(needed, LEAST), MOST))
-    times = arrivals(cv2=cv2, rate_hz=rate, count=count, seed=seed)
     passage = pass_through(
         traffic.pipelines,
         kinds(shares=traffic.shares, count=count, seed=seed),
-        times,
-        most_events=EVENTS if events is None else events,
+        arrivals(cv2=cv2, rate_hz=rate, count=count, seed=seed),
+        most_events=EVENTS,
         callback=None if progress is None else lambda done: progress(done, count),
     )
     return Simulation(
@@ -627,28 +625,31 @@ def simulation_section(prepared: Study, index: Index) -> Section | None:
         traffic = traffic_of(prepared, index)
     except UnitError as error:
         return Section("simulation", "Simulation", (f"Not simulated: {error.rule}.",), brief=())
-    rate, cv2 = traffic.rate_hz, traffic.cv2
-    if not cv2 and len(traffic.pipelines) == 1:
+    if not traffic.cv2 and len(traffic.pipelines) == 1:
         return None
     kind = kinds(shares=traffic.shares, count=OFFLOADS, seed=0)
-    times = arrivals(cv2=cv2, rate_hz=rate, count=OFFLOADS, seed=0)
+    times = arrivals(cv2=traffic.cv2, rate_hz=traffic.rate_hz, count=OFFLOADS, seed=0)
     passage = one_after_the_other(traffic.pipelines, kind, times)
-    load = rate / traffic.most_hz
-    needed = enough(load, cv2, traffic.service_cv2)
-    known = [
-        one
-        for one in both_sides(prepared.problem, index, traffic, passage)
-        if one.measure in SETTLED
-    ]
+    load = traffic.rate_hz / traffic.most_hz
+    needed = enough(load, traffic.cv2, traffic.service_cv2)
+    compared = both_sides(prepared.problem, index, traffic, passage)
+    known = [one for one in compared if one.measure in SETTLED]
     settled = [one for one in known if SETTLED[one.measure] * needed <= OFFLOADS]
-    apart = [_apart(one) for one in settled if _is_apart(one)]
     rest = [one for one in known if one not in settled]
+    return _section(prepared.problem, settled, rest, load)
+
+
+def _section(
+    problem: Problem, settled: Sequence[BothSides], rest: Sequence[BothSides], load: float
+) -> Section:
+    """Return the differences of quantities that the offloads settle, and those of the rest."""
     unsettled = [one.quantity for one in rest]
+    apart = [_apart(one) for one in settled if _is_apart(one)]
     notes = [f"In a simulation of {OFFLOADS:,} offloads: {listed(apart)}."] if apart else []
     lines = [*notes, *_unsettled(unsettled, load)]
     if settled and not apart:
         lines.insert(0, f"A simulation of {OFFLOADS:,} offloads agrees with the model.")
-    named = _named(prepared.problem)
+    named = _named(problem)
     notes += [_roughly(one) for one in rest if one.quantity in named and _differs(one)]
     quantities = {one.quantity: one.to_dict() for one in settled}
     facts = {"offloads": OFFLOADS, "load": load, "quantities": quantities, "unsettled": unsettled}

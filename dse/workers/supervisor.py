@@ -15,6 +15,7 @@ import contextlib
 import ctypes
 import errno
 import json
+import math
 import os
 import re
 import resource
@@ -107,36 +108,40 @@ def _begin(parent: int, task: dict[str, Any]) -> None:
 
 
 def _watch(watched: Watched, timeout_s: float | None, wakeup: int) -> str:
-    """Wait for the end; return ``""``, or why the program was ended: "timeout", "stopped"."""
+    """Wait for the end, and return ``""``, or why the program was ended: "timeout", "stopped"."""
     streams = {
         watched.program.stdout.fileno(): 1,  # type: ignore[union-attr]
         watched.program.stderr.fileno(): 2,  # type: ignore[union-attr]
         sys.stdin.fileno(): 0,
         wakeup: 3,
     }
-    why, end = "", time.monotonic() + timeout_s if timeout_s is not None else None
+    why, end = "", math.inf if timeout_s is None else time.monotonic() + timeout_s
     with selectors.DefaultSelector() as selector:
         for handle in streams:
             selector.register(handle, selectors.EVENT_READ)
         while watched.status is None:
-            wait = None if end is None else max(0.0, end - time.monotonic())
+            wait = None if end == math.inf else max(0.0, end - time.monotonic())
             ready = [key.fd for key, _ in selector.select(wait)]
-            for handle in ready:
-                chunk = os.read(handle, 1 << 16)
-                if streams[handle] in (1, 2):
-                    watched.keep(streams[handle], chunk)
-                if not chunk:
-                    selector.unregister(handle)
-                    stopped = streams[handle] == 0
-                    why, end = (why or "stopped", _term(watched)) if stopped else (why, end)
-                elif streams[handle] == 3 and bytes([signal.SIGTERM]) in chunk and not why:
-                    why, end = "stopped", _term(watched)
+            asked = [_stops(watched, selector, one, streams[one]) for one in ready]
+            if any(asked) and not why:
+                why, end = "stopped", _term(watched)
             watched.reap()
-            if watched.status is None and end is not None and time.monotonic() >= end:
+            if watched.status is None and time.monotonic() >= end:
                 if why:
                     break
                 why, end = "timeout", _term(watched)
     return why
+
+
+def _stops(watched: Watched, selector: selectors.BaseSelector, handle: int, stream: int) -> bool:
+    """Read what a handle has, keep output, and return whether it asks for the end."""
+    chunk = os.read(handle, 1 << 16)
+    if stream in (1, 2):
+        watched.keep(stream, chunk)
+    if not chunk:
+        selector.unregister(handle)
+        return stream == 0
+    return stream == 3 and bytes([signal.SIGTERM]) in chunk
 
 
 def _term(watched: Watched) -> float:

@@ -13,6 +13,7 @@ import pytest
 import dse
 from benchmarks import simulation as random_designs
 from dse.errors import DseError
+from dse.simulation import report
 from dse.simulation.events import Passage, arrivals, kinds, one_after_the_other, pass_through
 from dse.simulation.pipeline import Draw, Pipeline, Station, Traffic
 from dse.simulation.plots import save_simulation
@@ -296,8 +297,11 @@ def test_a_finished_run_and_its_pictures(write: Write, tmp_path: Path) -> None:
     assert told["offloads"] == found.ended
 
 
-def test_a_limit_of_events_and_an_interrupt_leave_what_has_ended(write: Write) -> None:
-    found = dse.simulate(write(STUDY), events=5000)
+def test_a_limit_of_events_and_an_interrupt_leave_what_has_ended(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report, "EVENTS", 5000)
+    found = dse.simulate(write(STUDY))
     assert found.events == 5000
     assert 0 < found.ended < 20_000
     assert "because the limit of 5,000 events was reached" in found.text()
