@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import NamedTuple
 
+from dse.contract.generators import Value
 from dse.errors import Fault, StudyError, refuse, results_of
 from dse.files.document import no_such
 from dse.files.json import read_bytes
@@ -43,17 +41,6 @@ class Sources:
         """
         each = (partial(with_included, Path(file)) for file in self.files)
         return {path: text for texts in results_of(*each) for path, text in texts.items()}
-
-    def data(self) -> dict[str, str]:
-        """Return files that are no Verilog under their names in the sources."""
-        found = {}
-        for path, text in self.texts.items():
-            for match in _TAKEN.finditer(text):
-                name = match[2]
-                inside = path.parent / name
-                if not match[1] and ".." not in name and inside in self.texts:
-                    found[name] = self.texts[inside]
-        return {name: text for name, text in found.items() if not Path(name).is_absolute()}
 
 
 NO_SOURCES = Sources()
@@ -103,34 +90,13 @@ _CHECK = "tee -q -o undriven check"
 """Looks in the flat design for signals with several drivers, and for those without one."""
 
 _LATCHES = "t:$dlatch t:$adlatch t:$dlatchsr"
-_WAS_READ = "was_read"
-_FLOATING = """\
-(* techmap_celltype = "$buf" *)
-module floating (A, Y);
-  parameter WIDTH = 1, _TECHMAP_CONSTMSK_A_ = 0, _TECHMAP_CONSTVAL_A_ = 0;
-  input [WIDTH-1:0] A;
-  output [WIDTH-1:0] Y;
-  genvar at;
-  for (at = 0; at < WIDTH; at = at + 1)
-    if (!_TECHMAP_CONSTMSK_A_[at] || _TECHMAP_CONSTVAL_A_[at] !== 1'bx) assign Y[at] = A[at];
-endmodule
-"""
-"""Verilog that removes slang's drivers of undriven wires, buffers of an unknown value."""
-
-_COMPLETE = re.compile(r"\(\*[^)]*\bfull_case\b|synopsys[^\n]*full_case")
-"""Marks of a complete case, which slang ignores: it would infer latches."""
 
 _REMEDIES = (
-    ("^expected ", "correct the line"),
-    ("does not exist in", "name a parameter of the top module"),
-    ("not a valid top-level module", "name a module of these files as the top"),
-    ("latch inferred", "assign the signal on every path through its process, or clock it"),
-    ("unknown module", "give the file that has this module, or correct its name"),
     ("No such file", "put it into the folder of the file that includes it"),
     ("is not part of the design", "give the file that has this module, or correct its name"),
     (
         "syntax error",
-        "correct the line; Verilog-2005 and the common part of SystemVerilog are read",
+        "correct the line, or convert SystemVerilog to Verilog-2005 before, as with sv2v",
     ),
     ("find object for defparam", "name a parameter of the top module"),
     ("[Mm]odule .*not found", "name a module of these files as the top"),
@@ -138,7 +104,7 @@ _REMEDIES = (
         "cannot be legalized",
         "no flip-flop that is there can be that: leave set or reset out, or let the clock do it",
     ),
-    ("ABC: execution", "abc failed, perhaps by a fault of its own; another target may help"),
+    ("ABC: execution", "abc failed, perhaps by an error of its own; another target may help"),
 )
 _SELECTIONS = (
     (r"Module '([^']+)' referenced in module", "t:{0}"),
@@ -151,128 +117,45 @@ _SELECTIONS = (
 
 @dataclass(frozen=True)
 class Reading:
-    """Ways to read a description, tried until one succeeds (`run_description`).
+    """Commands that read a description, and the texts by name that they read beside its files."""
 
-    Attributes
-    ----------
-    ways
-        Commands of each.
-    files
-        Texts by name that they read beside the sources.
-    places
-        Paths of sources as slang writes them, relative, and as they are.
-    refused
-        Reason why slang does not read it, if known.
-    """
-
-    ways: Sequence[Sequence[str]]
+    commands: Sequence[str]
     files: Mapping[str, str] = field(default_factory=dict)
-    places: Mapping[str, str] = field(default_factory=dict)
-    refused: str = ""
 
     @classmethod
     def of_text(cls, verilog: str) -> Reading:
-        """Return the reading of a text, by Yosys itself."""
-        return cls([["read_verilog design.v"]], {"design.v": verilog})
+        """Return the reading of a text."""
+        return cls(["read_verilog design.v"], {"design.v": verilog})
 
+    @classmethod
+    def of_files(cls, sources: Sources, top: str, parameters: Mapping[str, Value]) -> Reading:
+        """Return the reading of files, with values of parameters of the module `top`.
 
-class Read(NamedTuple):
-    """Output of a run, the commands that read, and the reason why others failed, or empty."""
-
-    output: Output
-    commands: Sequence[str]
-    refused: str
-
-
-def reading(
-    sources: Sources, yosys: Yosys, top: str, parameters: Mapping[str, int | str]
-) -> Reading:
-    """Return the reading of files: by slang, if the program has it, else by Yosys itself.
-
-    Raises
-    ------
-    StudyError
-        Names that cannot be handed on, all at once.
-    """
-    faults: list[Fault] = []
-    for source in sources.files:
-        if '"' in source or "\n" in source:
-            remedy = "rename it, without quotes and line breaks"
-            faults.append(Fault("", repr(source), "cannot be read", remedy))
-    faults += wrong_names(top, parameters)
-    refuse(faults)
-    own = _own_reading(sources, top, parameters)
-    if not yosys.has_slang or any(map(_COMPLETE.search, sources.texts.values())):
-        return Reading([own])
-    return Reading(
-        [[*_slang_reading(top, parameters)], own],
-        {**sources.data(), **_slang_files(sources, top, parameters)},
-        _places(sources),
-    )
-
-
-def _places(sources: Sources) -> dict[str, str]:
-    """Return paths from a folder of a run, the longest first."""
-    folder = Path(tempfile.gettempdir(), "run").resolve()
-    whole = {os.path.relpath(one.resolve(), folder): str(one.resolve()) for one in sources.texts}
-    return dict(sorted(whole.items(), key=lambda one: -len(one[0])))
-
-
-def _own_reading(sources: Sources, top: str, parameters: Mapping[str, int | str]) -> Sequence[str]:
-    commands = []
-    for source in sources.files:
-        flag = " -sv" if source.endswith(".sv") else ""
-        commands.append(f'read_verilog{flag} "{Path(source).resolve()}"')
-    for name, value in parameters.items():
-        written = f'"\\"{value}\\""' if isinstance(value, str) else str(value)
-        commands.append(f"chparam -set {name} {written} {top}")
-    return commands
-
-
-def _slang_reading(top: str, parameters: Mapping[str, int | str]) -> Iterator[str]:
-    """Yield commands.  Slang reports a missing parameter only in an instance."""
-    if parameters:
-        yield "read_slang --ast-compilation-only --top dse_parameters -f sources.f parameters.sv"
-    yield "read_slang -f sources.f -f top.f"
-    yield "design -push-copy"
-    yield "techmap -map floating.v"
-    yield from ("flatten", "opt_clean -purge")
-    yield from ("tee -q -o floating check", "design -pop")
-
-
-def _slang_files(
-    sources: Sources, top: str, parameters: Mapping[str, int | str]
-) -> Mapping[str, str]:
-    lines = [f'"{Path(one).resolve()}"' for one in sources.files]
-    values = {
-        name: f'"{one}"' if isinstance(one, str) else str(one) for name, one in parameters.items()
-    }
-    given = [f"--top {top}"]
-    given += (
-        f"-G {name}={one.replace(chr(34), chr(92) + chr(34))}" for name, one in values.items()
-    )
-    inside = ", ".join(f".{name}({one})" for name, one in values.items())
-    return {
-        "sources.f": "\n".join(lines) + "\n",
-        "top.f": "\n".join(given) + "\n",
-        "parameters.sv": f"module dse_parameters; {top} #({inside}) dut (); endmodule\n",
-        "floating.v": _FLOATING,
-    }
+        Raises
+        ------
+        StudyError
+            Names that cannot be handed on, all at once.
+        """
+        rule, remedy = "cannot be read", "rename it, without quotes and line breaks"
+        refused = (one for one in sources.files if '"' in one or "\n" in one)
+        faults = [Fault("", repr(one), rule, remedy) for one in refused]
+        refuse([*faults, *wrong_names(top, parameters)])
+        commands = []
+        for source in sources.files:
+            flag = " -sv" if source.endswith(".sv") else ""
+            commands.append(f'read_verilog{flag} "{Path(source).resolve()}"')
+        commands += (f"chparam -set {name} {value} {top}" for name, value in parameters.items())
+        return cls(commands)
 
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
-def wrong_names(top: str, parameters: Mapping[str, int | str]) -> Iterator[Fault]:
-    """Yield an error for each name or value that Yosys would mistake for something else."""
+def wrong_names(top: str, parameters: Iterable[str] = ()) -> Iterator[Fault]:
+    """Yield an error for each name that Yosys would mistake for something else."""
     for where, name in (("top", top), *(("parameters", one) for one in parameters)):
         if not _NAME.fullmatch(name):
             yield Fault(where, repr(name), "a name is letters, digits and underscores", "rename it")
-    for name, value in parameters.items():
-        if isinstance(value, str) and not re.fullmatch(r"[\w .,:/+-]*", value):
-            remedy = "use letters, digits, spaces and _ . , : / + - only"
-            rule = "Yosys cannot be given this text"
-            yield Fault(f"parameters.{name}", repr(value), rule, remedy)
 
 
 def elaborating(top: str) -> Iterator[str]:
@@ -295,8 +178,10 @@ def run_description(
     files: Mapping[str, str] | None = None,
     *,
     done: str,
-) -> Read:
-    """Run a script after reading a description (`run_yosys`).  It writes the file `done` last.
+) -> dict[str, str]:
+    """Run a script after reading a description, and return the files that it wrote by name.
+
+    It writes the file `done` last.
 
     Raises
     ------
@@ -304,83 +189,35 @@ def run_description(
         Latches, wires without a driver or with several, loops (of a file ``check``) and errors,
         with file and line if known.
     """
-    run = partial(_run, yosys, {**reads.files, **(files or {})}, reads.places)
-    refused: StudyError | None = None
-    for way in reads.ways:
-        whole = [*way, f"tee -q -o {_WAS_READ} ls", *script]
-        output = run(whole)
-        was_read = _WAS_READ in output.files
-        if refused is not None and not was_read:
-            raise refused
-        twice = [*_driven_twice(output.files.get("floating", ""))]
-        if twice and way is not reads.ways[-1]:
-            rule = f"two drivers of {twice[0]}, as where two processes call one static function"
-            refused = StudyError([Fault("", "", rule, "")])
-            continue
-        _raise_drivers(output, whole, run)
-        try:
-            _raise_faults(output, done, way, run)
-        except StudyError as error:
-            if was_read or len(reads.ways) == 1:
-                raise _together(refused, error) from None
-            refused = error
-            continue
-        why = f"slang does not read it: {refused.faults[0]}" if refused else reads.refused
-        return Read(output, way, why)
-    raise refused or StudyError([])
+    given = {**reads.files, **(files or {})}
 
+    def run(commands: Sequence[str]) -> Output:
+        return run_yosys(yosys, [*reads.commands, *commands], given)
 
-def _together(refused: StudyError | None, error: StudyError) -> StudyError:
-    """Return errors with those of a way that failed before, each place once."""
-    lines = {(fault.file, fault.line) for fault in error.faults}
-    others = refused.faults if refused else ()
-    return StudyError(
-        [*(one for one in others if (one.file, one.line) not in lines), *error.faults]
-    )
-
-
-def _raise_drivers(
-    output: Output, script: Sequence[str], run: Callable[[Sequence[str]], Output]
-) -> None:
-    """Raise the errors of signals with several drivers, with places from another run."""
+    output = run(script)
     checked = output.files.get("undriven", "")
     if _driven_twice(checked):
         dump = _dumping_drivers(script, checked)
-        again = run(dump) if dump else output
-        raise StudyError(_driver_faults(checked, again.files.get("place", "")))
-
-
-def _run(
-    yosys: Yosys, files: Mapping[str, str], places: Mapping[str, str], script: Sequence[str]
-) -> Output:
-    output = run_yosys(yosys, script, files)
-    for written, place in places.items():
-        texts = {name: text.replace(written, place) for name, text in output.files.items()}
-        output = replace(output, log=output.log.replace(written, place), files=texts)
-    return output
-
-
-def _raise_faults(
-    output: Output, done: str, reads: Sequence[str], run: Callable[[Sequence[str]], Output]
-) -> None:
-    reports = (
-        ("latches", _latches),
-        ("check", _loops),
-        ("floating", _undriven),
-        ("undriven", _undriven),
-    )
-    for file, faults in reports:
+        place = run(dump).files.get("place", "") if dump else ""
+        raise StudyError(_driver_faults(checked, place))
+    for file, faults in (("latches", _latches), ("check", _loops), ("undriven", _undriven)):
         refuse(faults(output.files.get(file, "")))
     try:
         raise_errors(output, _REMEDIES, done=done)
     except StudyError as error:
-        for pattern, selection in _SELECTIONS:
-            about = re.search(pattern, str(error))
-            if about and not any(fault.file for fault in error.faults):
-                dump = f"tee -q -o place dump {selection.format(*about.groups())}"
-                place = run([*reads, "proc", dump]).files.get("place", "")
-                raise StudyError([_at(place, fault) for fault in error.faults]) from None
-        raise
+        raise StudyError(_with_places(error, run)) from None
+    return output.files
+
+
+def _with_places(error: StudyError, run: Callable[[Sequence[str]], Output]) -> list[Fault]:
+    """Return the errors of Yosys, with a place from another run for those without one."""
+    for pattern, selection in _SELECTIONS:
+        about = re.search(pattern, str(error))
+        if about and not any(fault.file for fault in error.faults):
+            dump = f"tee -q -o place dump {selection.format(*about.groups())}"
+            place = run(["proc", dump]).files.get("place", "")
+            return [_at(place, fault) for fault in error.faults]
+    return [*error.faults]
 
 
 def _undriven(checked: str) -> Iterator[Fault]:

@@ -38,13 +38,10 @@ class Conditions:
         Clock period, 0 for the least of each design, rounded up.
     gate_clocks
         Flip-flops with one enable that get a clock gate, 0 for no gates.
-    time_limit_s
-        The longest that mapping a design may take.
     """
 
     period_s: float = 0.0
     gate_clocks: int = 0
-    time_limit_s: float = 3600.0
 
 
 @dataclass(frozen=True)

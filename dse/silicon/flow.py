@@ -44,7 +44,7 @@ from dse.silicon.mapping import (
 from dse.silicon.netlist import Netlist
 from dse.silicon.power import Power, average_power
 from dse.silicon.simulation import Activity, simulate_gates
-from dse.silicon.tasks import DesignTask, check_answers, held_vectors, sha256
+from dse.silicon.tasks import DesignTask, check_answers, read_task, sha256
 from dse.silicon.timing import Timing, analyse
 from dse.silicon.yosys import chosen_yosys, full_name
 
@@ -198,7 +198,7 @@ class Characteriser:
         inputs = {
             "program": own_sha256(),
             "tool": self.tool,
-            "conditions": asdict(self.conditions) | {"time_limit_s": 0},
+            "conditions": asdict(self.conditions),
             "design": asdict(design),
             "description": task.description_sha256,
             "vectors": task.vectors_sha256,
@@ -240,12 +240,12 @@ class Characteriser:
     def figures_of(self, task: DesignTask) -> CharacterisedDesign:
         """Map a design, time it, hold it to its answers, and find its power."""
         design = task.design
-        held = held_vectors(task, self.conditions)
-        target_s = self._target_s(task, held.reads)
-        mapped, netlist, buffers = self._mapped(task, held.reads, target_s)
+        read = read_task(task)
+        target_s = self._target_s(task, read.reads)
+        mapped, netlist, buffers = self._mapped(task, read.reads, target_s)
         timing = analyse(netlist, self.library, clock=design.clock)
         period = period_of(timing.period_s, self.conditions.period_s)
-        activity = self._simulated(task, netlist, timing, period, held.vectors)
+        activity = self._simulated(task, netlist, timing, period, read.vectors)
         power, idle = (
             average_power(netlist, self.library, timing, one, clock=design.clock, period_s=period)
             for one in (activity, activity.idle)
@@ -257,10 +257,9 @@ class Characteriser:
             figures=self._figures(task, netlist, timing.period_s, power)
             | self._counts(netlist, buffers, design.clock)
             | {"idle_power_w": idle.dynamic_w},
-            facts=self._facts(task, mapped, held.vectors, activity),
+            facts=self._facts(task, mapped, read.vectors, activity),
             notes=(
-                *filter(None, [mapped.refused]),
-                *held.notes,
+                *read.notes,
                 *timing.notes,
                 *activity.notes,
                 *power.notes,
@@ -320,7 +319,7 @@ class Characteriser:
             self.usable,
             top=design.top,
             target_period_s=target_s,
-            conditions=self.conditions,
+            gate_clocks=self.conditions.gate_clocks,
         )
         sized = [sized_gates(one, library) for one in mapped.netlists]
         found = [spread_fan_out(one, library, self.usable) for one in sized]

@@ -442,6 +442,10 @@ def settle_cycles(
 ) -> Settled:
     """Return settled values of cycles that begin in `state`.
 
+    Flip-flops take their next state at the edge that ends a cycle.  Clear and preset act at once
+    and keep a state through the edge.  Clear wins over preset.  An unknown clear or preset makes
+    a state unknown that it would change.
+
     Parameters
     ----------
     ports, stimulus
@@ -449,41 +453,39 @@ def settle_cycles(
     radix
         `BINARY`, or `TERNARY` if entries of `state` may be `UNKNOWN_LEVEL`.
 
-    Notes
-    -----
-    Flip-flops take their next state at the edge that ends a cycle.  Clear and preset act at once
-    and keep a state through the edge.  Clear wins over preset.  An unknown clear or preset makes
-    a state unknown that it would change.
-
     Raises
     ------
     StudyError
         Clears and presets do not come to rest.
     """
-    cycles = len(stimulus)
-    values = np.zeros((cycles, gates.net_count), np.uint8)
-    forced = np.zeros(cycles, np.bool_)
+    values = np.zeros((len(stimulus), gates.net_count), np.uint8)
+    forced = np.zeros(len(stimulus), np.bool_)
     nets = np.zeros(gates.net_count, np.int64)
     nets[CONSTANT_1] = 1
-    for cycle in range(cycles):
-        nets[ports] = stimulus[cycle]
-        for _ in range(MOST_PASSES):
-            nets[gates.states] = state
-            for level in gates.levels:
-                nets[level.functions.outputs] = level.functions.at(nets, radix)
-            held = _held(gates, nets, state, radix)
-            if np.array_equal(held, state):
-                break
-            state, forced[cycle] = held, True
-        else:
-            rule = "clears and presets do not come to rest within a cycle"
-            remedy = "drive them without a loop through what they act on"
-            raise StudyError([Fault(f"cycle {cycle}", "", rule, remedy)])
+    for cycle, inputs in enumerate(stimulus):
+        nets[ports] = inputs
+        settled = _at_rest(gates, nets, state, radix, cycle)
+        forced[cycle] = settled is not state
         values[cycle] = nets
         following = np.empty_like(state)
         following[gates.next_state.outputs - gates.net_count] = gates.next_state.at(nets, radix)
         state = _held(gates, nets, following, radix)
     return Settled(values, state, forced)
+
+
+def _at_rest(gates: Gates, nets: Integers, state: Integers, radix: int, cycle: int) -> Integers:
+    """Set the nets of a cycle, and return its state once clears and presets change nothing."""
+    for _ in range(MOST_PASSES):
+        nets[gates.states] = state
+        for level in gates.levels:
+            nets[level.functions.outputs] = level.functions.at(nets, radix)
+        held = _held(gates, nets, state, radix)
+        if np.array_equal(held, state):
+            return state
+        state = held
+    rule = "clears and presets do not come to rest within a cycle"
+    remedy = "drive them without a loop through what they act on"
+    raise StudyError([Fault(f"cycle {cycle}", "", rule, remedy)])
 
 
 def _held(gates: Gates, nets: Integers, state: Integers, radix: int) -> Integers:

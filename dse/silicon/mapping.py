@@ -26,7 +26,6 @@ from dse.silicon.cells import (
     truth_table,
 )
 from dse.silicon.description import Reading, elaborating, run_description, wrong_names
-from dse.silicon.figures import Conditions
 from dse.silicon.netlist import (
     CONSTANT_0,
     CONSTANT_1,
@@ -619,13 +618,10 @@ class Mapped:
         Flat, of cells of the library, each mapped in another way.
     script
         Commands that the tool ran, for repeating the run.
-    refused
-        Reason why slang did not read the files, if Yosys did instead.
     """
 
     netlists: tuple[Netlist, ...]
     script: str
-    refused: str
 
 
 def map_description(
@@ -635,26 +631,13 @@ def map_description(
     *,
     top: str,
     target_period_s: float,
-    conditions: Conditions,
+    gate_clocks: int = 0,
 ) -> Mapped:
-    """Return a description as netlists of cells of a library.
+    """Return a description as netlists of cells of a library, for a longest path.
 
     Yosys flattens and simplifies it, maps flip-flops (unused set and reset are tied off), and abc
     the logic between them, with buffers and sizes for the target.  abc does not see flip-flops:
     their loads are for `spread_fan_out`.
-
-    Parameters
-    ----------
-    reads
-        The ways to read it.
-    library, usable
-        The cells, and the cells that netlists are made of.
-    top
-        The outermost module.
-    target_period_s
-        Target of abc for the longest path between flip-flops.
-    conditions
-        With the time that the tool may take, and clock gates.
 
     Raises
     ------
@@ -664,41 +647,38 @@ def map_description(
         There is no Yosys.
     ToolTimeError
         It took too long.
-        It took too long.
     """
-    yosys = chosen_yosys(conditions.time_limit_s)
+    yosys = chosen_yosys()
     given = {"usable.lib": usable.liberty}
     gates: list[str] = []
-    if conditions.gate_clocks:
-        gates, given[ENABLES] = [*gating(library, conditions.gate_clocks)], enables()
-    _check_wanted(top, usable, library)
-    script = [
-        *elaborating(top),
-        f"synth -flatten -noabc -top {top}",
-        *("tee -q -o check check", *gates, "dfflibmap -liberty usable.lib"),
-        "design -save unmapped",
-    ]
-    for place, way in enumerate(_WAYS):
-        abc = _ABC.replace("{how}", way).format(f"{target_period_s * 1e12:.6g}", MOST_FAN_OUT)
-        script += ["design -load unmapped"] * (place > 0)
-        script += [f"abc -liberty usable.lib -script +{abc}"]
-        script += ["setundef -zero", "opt_clean -purge", f"write_json {_file(place)}"]
-    read = run_description(yosys, reads, script, given, done=_file(len(_WAYS) - 1))
+    if gate_clocks:
+        gates, given[ENABLES] = [*gating(library, gate_clocks)], enables()
+    refuse([*wrong_names(top), *lacking(library, usable)])
+    script = [*_script(top, gates, f"{target_period_s * 1e12:.6g}")]
+    files = run_description(yosys, reads, script, given, done=_file(len(_WAYS) - 1))
     netlists = []
     for place in range(len(_WAYS)):
-        netlist = read_netlist(read.output.files[_file(place)], top=top)
+        netlist = read_netlist(files[_file(place)], top=top)
         netlists.append(replace(netlist, instances=tuple(_with_ties(netlist, usable))))
         check_netlist(netlists[-1], library)
-    return Mapped(tuple(netlists), "\n".join((*read.commands, *script)), read.refused)
+    return Mapped(tuple(netlists), "\n".join((*reads.commands, *script)))
+
+
+def _script(top: str, gates: Sequence[str], target_ps: str) -> Iterator[str]:
+    """Yield the commands of mapping after reading, which write a netlist for each of `_WAYS`."""
+    yield from elaborating(top)
+    yield f"synth -flatten -noabc -top {top}"
+    yield from ("tee -q -o check check", *gates, "dfflibmap -liberty usable.lib")
+    yield "design -save unmapped"
+    for place, way in enumerate(_WAYS):
+        abc = _ABC.replace("{how}", way).format(target_ps, MOST_FAN_OUT)
+        yield from ["design -load unmapped"] * (place > 0)
+        yield f"abc -liberty usable.lib -script +{abc}"
+        yield from ("setundef -zero", "opt_clean -purge", f"write_json {_file(place)}")
 
 
 def _file(place: int) -> str:
     return f"mapped{place or ''}.json"
-
-
-def _check_wanted(top: str, usable: UsableCells, library: CellLibrary) -> None:
-    """Raise StudyError if Yosys cannot map the design or would mistake a name."""
-    refuse([*wrong_names(top, {}), *lacking(library, usable)])
 
 
 def _with_ties(netlist: Netlist, usable: UsableCells) -> Iterator[Instance]:

@@ -77,14 +77,12 @@ class Netlist:
 
 
 def read_netlist(written: str, *, top: str) -> Netlist:
-    """Return the module `top` of the output of ``write_json`` of Yosys.
+    """Return the module `top` of the output of ``write_json`` of Yosys (`netlist_of`)."""
+    return netlist_of(json.loads(written)["modules"], top=top)
 
-    Parameters
-    ----------
-    written
-        The text.
-    top
-        The module, flattened and mapped to cells of a library.
+
+def netlist_of(modules: Mapping[str, Any], *, top: str) -> Netlist:
+    """Return a module, flattened and mapped to cells of a library, as Yosys describes it.
 
     Raises
     ------
@@ -92,40 +90,44 @@ def read_netlist(written: str, *, top: str) -> Netlist:
         Cells are generic, latches or modules, pins have several bits or unknown values.  All
         errors are reported at once.
     """
-    modules = json.loads(written)["modules"]
     module = modules[top]
+    refuse([*_generic(module, modules), *_port_faults(module), *_pin_faults(module)])
     ports: dict[str, dict[str, tuple[int, ...]]] = {"input": {}, "output": {}}
-    faults = [*_generic(module, modules)]
     for name, port in module["ports"].items():
-        if port["direction"] not in ports:
-            rule, remedy = "a port is an input or an output", "split it into one of each"
-            faults.append(Fault(name, port["direction"], rule, remedy))
-            continue
-        faults += _unknown_bits(name, port["bits"])
         ports[port["direction"]][name] = tuple(map(_net, port["bits"]))
     instances = []
     for name, cell in module["cells"].items():
-        for pin, bits in cell["connections"].items():
-            faults += _unknown_bits(f"{name}.{pin}", bits)
-            if len(bits) > 1:
-                rule, remedy = f"a pin has one bit, not {len(bits)}", "map to cells of a library"
-                faults.append(Fault(f"{name}.{pin}", "", rule, remedy))
         nets = {pin: _net(bits[0]) for pin, bits in cell["connections"].items() if bits}
         instances.append(Instance(visible(name), cell["type"], nets, _source(cell)))
-    refuse(faults)
-    names = _net_names(module)
     used = (net for instance in instances for net in instance.nets.values())
     wired = (net for side in ports.values() for nets in side.values() for net in nets)
-    highest = max((1, *used, *wired))
     return Netlist(
         top,
         ports["input"],
         ports["output"],
         tuple(instances),
-        highest + 1,
-        names,
+        max((1, *used, *wired)) + 1,
+        _net_names(module),
         _source(module),
     )
+
+
+def _port_faults(module: Mapping[str, Any]) -> Iterator[Fault]:
+    for name, port in module["ports"].items():
+        if port["direction"] not in ("input", "output"):
+            rule, remedy = "a port is an input or an output", "split it into one of each"
+            yield Fault(name, port["direction"], rule, remedy)
+        else:
+            yield from _unknown_bits(name, port["bits"])
+
+
+def _pin_faults(module: Mapping[str, Any]) -> Iterator[Fault]:
+    for name, cell in module["cells"].items():
+        for pin, bits in cell["connections"].items():
+            yield from _unknown_bits(f"{name}.{pin}", bits)
+            if len(bits) > 1:
+                rule, remedy = f"a pin has one bit, not {len(bits)}", "map to cells of a library"
+                yield Fault(f"{name}.{pin}", "", rule, remedy)
 
 
 def placed(fault: Fault, source: str) -> Fault:

@@ -1,4 +1,20 @@
-"""Power of a mapped netlist from how often its nets change."""
+"""Power of a mapped netlist from how often its nets change.
+
+Energy of a cycle, with n transitions per cycle of a net or pin:
+
+    E = sum over nets n C V^2 / 2  +  sum over pins n (E_rise + E_fall) / 2
+
+with C the load of a net, without wires, and E the tables ``internal_power`` at the slew of the
+related pin and the load.  The clock has two transitions in each cycle, behind a clock gate in the
+cycles that it passes.  Every transition of a net is a full one, even in a short glitch.
+
+The input that causes a transition of an output is not known: tables of several related pins are
+weighted by how often each changes.  Conditions ``when`` are weighted by their probability.  Pins
+are taken for independent, each 1 for the share `high` of the time, and the state of a flip-flop
+that no pin shows, half of the time.  For an output the given conditions are taken for complete.
+For an input, no energy counts if all of them are false, and a table without a condition covers the
+rest.
+"""
 
 from __future__ import annotations
 
@@ -47,24 +63,7 @@ def average_power(
     clock: str,
     period_s: float,
 ) -> Power:
-    """Return the mean power of a netlist whose nets change as often as in `activity`.
-
-    Energy of a cycle, with n transitions per cycle of a net or pin:
-
-        E = sum over nets n C V^2 / 2  +  sum over pins n (E_rise + E_fall) / 2
-
-    with C the load of a net, wire included, and E the tables ``internal_power`` at the slew of
-    the related pin and the load.  The clock has two transitions in each cycle, behind a clock
-    gate in the cycles that it passes.  Every transition of a net is a full one, even in a short
-    glitch.
-
-    The input that causes a transition of an output is not known: tables of several related
-    pins are weighted by how often each changes.  Conditions ``when`` are weighted by their
-    probability.  Pins are taken for independent, each 1 for the share `high` of the time, and the
-    state of a flip-flop that no pin shows, half of the time.  For an output the given conditions
-    are taken for complete.  For an input, no energy counts if all of them are false, and a table
-    without a condition covers the rest.
-    """
+    """Return the mean power of a netlist whose nets change as often as in `activity`."""
     clock_net = clocks_of(netlist, library, clock).net
     slew_s = (timing.rise_slews_s + timing.fall_slews_s) / 2
     known = slew_s, timing.loads_f, np.asarray(activity.high, float)

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-from dse.api.arguments import Count, Kind, Names, Paths, Seed, paths, public, texts
+from dse.api.arguments import Count, Kind, Names, Paths, paths, public, texts
 from dse.errors import ArgumentError, results_of
-from dse.silicon.characterisation import Characterisation
-from dse.silicon.request import Request, Verilog
-
-if TYPE_CHECKING:
-    from dse.silicon.figures import Conditions
+from dse.files.document import assignments
+from dse.files.json import write_text
+from dse.silicon.characterisation import Characterisation, characterise_all
+from dse.silicon.description import Sources
+from dse.silicon.figures import (
+    DEFAULT_TARGETS,
+    STATED,
+    Conditions,
+    positive_quantity,
+    targets_of,
+)
+from dse.silicon.flow import Characteriser, KeptResults, user_folder
+from dse.silicon.request import Request, Verilog, are_files, between_commas, check_library_files
 
 Hardware = Annotated[
     str | Verilog,
@@ -65,8 +73,6 @@ def verilog(
     dut : INSTANCE
         Verilog: the design in waves: tb.dut.
     """
-    from dse.silicon.description import Sources
-
     figures = {"payload": payload, "cycles_per_task": cycles_per_task, "latency": latency}
     figures |= {"read": read, "written": written}
     return Verilog(
@@ -88,10 +94,7 @@ def characterise(
     clock: str | None = None,
     targets: Names = (),
     out: str | Path | None = None,
-    tasks: Count = 200,
-    seed: Seed = 1,
     gate_clocks: Count | None = None,
-    time_limit: str = "3600 s",
     cache: bool = True,
     jobs: Count = 1,
     progress: Callable[[int, int, str], None] | None = None,
@@ -121,14 +124,8 @@ def characterise(
         is no worse by 1 %.  For slower clocks logic is smaller and uses less energy.
     out : TABLE.csv
         Table to write.  A study's `table` and `dse.fit.core` read it.
-    tasks
-        Generator: number of random tasks.
-    seed
-        Generator: seed of the random tasks.
     gate_clocks
         Flip-flops with one enable that get a clock gate of the library: 8 (default: no gates).
-    time_limit : TIME
-        Longest time to map one design.
     cache
         Keep results, and use the results of earlier runs.
     jobs
@@ -141,26 +138,19 @@ def characterise(
     dse.errors.MissingLibraryError
         There is no Yosys.
     """
-    from dse.files.json import write_text
-    from dse.silicon.characterisation import characterise_all
-    from dse.silicon.figures import DEFAULT_TARGETS, STATED, targets_of
-    from dse.silicon.flow import Characteriser, KeptResults, user_folder
-    from dse.silicon.request import between_commas, check_library_files
-
     files = paths(library)
-    conditions = _conditions(clock, time_limit, gate_clocks)
-    request = _request(hardware, over, tasks=tasks, seed=seed)
-    mapped_for = DEFAULT_TARGETS if clock is None else [STATED]
-    mapped_for, wanted, _ = results_of(
-        lambda: targets_of(between_commas(targets)) or mapped_for,
+    request = _request(hardware, over)
+    mapped_for, wanted, _, period_s = results_of(
+        lambda: targets_of(between_commas(targets)) or ([STATED] if clock else DEFAULT_TARGETS),
         request.design_tasks,
         lambda: check_library_files(files),
+        lambda: 1.0 / positive_quantity(clock, "clock_hz", "clock") if clock else 0.0,
     )
     if out is not None:
         request.check_output(Path(out), wanted, files)
     characteriser = Characteriser(
         library_files=tuple(map(str, files)),
-        conditions=conditions,
+        conditions=Conditions(period_s, gate_clocks or 0),
         kept=KeptResults(user_folder() / "silicon") if cache else None,
     )
     found = characterise_all(
@@ -177,21 +167,7 @@ def characterise(
     return found
 
 
-def _request(hardware: str | Verilog, over: Names, *, tasks: int, seed: int) -> Request:
-    from dse.files.document import assignments
-    from dse.silicon.request import Request, are_files
-
+def _request(hardware: str | Verilog, over: Names) -> Request:
     if isinstance(hardware, str) and are_files([hardware]):
         raise ArgumentError(f"hardware={hardware!r}: describe it: dse.verilog({hardware!r}, ...)")
-    values = assignments(texts(over), "unroll=1,2,4")
-    return Request(hardware=hardware, over=values, tasks=tasks, seed=seed)
-
-
-def _conditions(clock: str | None, time_limit: str, gate_clocks: int | None) -> Conditions:
-    from dse.silicon.figures import Conditions, positive_quantity
-
-    return Conditions(
-        period_s=1.0 / positive_quantity(clock, "clock_hz", "clock") if clock else 0.0,
-        gate_clocks=gate_clocks or 0,
-        time_limit_s=positive_quantity(time_limit, "time_limit_s", "time_limit"),
-    )
+    return Request(hardware=hardware, over=assignments(texts(over), "unroll=1,2,4"))

@@ -231,6 +231,9 @@ def _placed(written: str, parameters: Mapping[str, Value]) -> Path:
 
 # Requests as text: reading, checks and names in a table
 
+TASKS, SEED = 200, 1
+"""Random tasks of a generator, and their seed."""
+
 
 def are_files(hardware: Iterable[str]) -> bool:
     """Return whether hardware is files of Verilog, not the name of a generator."""
@@ -243,8 +246,6 @@ class Request:
 
     hardware: str | Verilog
     over: Mapping[str, str]
-    tasks: int
-    seed: int
 
     @property
     def name(self) -> str:
@@ -263,7 +264,7 @@ class Request:
             return self.hardware.design_tasks(self.over)
         chosen = combinations(self.over) if self.over else []
         try:
-            return _generated(self.hardware, chosen, seed=self.seed, tasks=self.tasks)
+            return _generated(self.hardware, chosen)
         except UnknownPluginError as error:
             remedy = followed(error.remedy, f"files of Verilog end in {' or '.join(ENDINGS)}")
             if instead := removed.remedy("value", f"hardware={Path(self.hardware).suffix}"):
@@ -292,7 +293,7 @@ class Request:
     def remarks(self, characteriser: Characteriser, targets: Sequence[Target]) -> Iterator[str]:
         """Yield the lines above a table: the design, its source and its stimulus."""
         origin, what = "", self.hardware
-        stimulus = f"{self.tasks} random tasks at least, seed {self.seed}"
+        stimulus = f"{TASKS} random tasks at least, seed {SEED}"
         if isinstance(what, str):
             origin = f"{registry.get(Generator, what).source}; "
         else:
@@ -303,9 +304,7 @@ class Request:
         yield f"stimulus: {stimulus}"
 
 
-def _generated(
-    name: str, chosen: Sequence[Mapping[str, Value]], *, seed: int, tasks: int
-) -> list[DesignTask]:
+def _generated(name: str, chosen: Sequence[Mapping[str, Value]]) -> list[DesignTask]:
     """Return designs of a generator with random tasks, by default all that it ships.
 
     Raises
@@ -325,7 +324,7 @@ def _generated(
             faults.append(Fault("over", "", str(error), ""))
     refuse(faults)
     return [
-        DesignTask(design, generator.answers(design, seed=seed, tasks=tasks))
+        DesignTask(design, generator.answers(design, seed=SEED, tasks=TASKS))
         for design in _named_apart(designs)
     ]
 

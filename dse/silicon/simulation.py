@@ -1,4 +1,15 @@
-"""Switching activity of a mapped netlist: known answers in, transitions out, with glitches."""
+"""Switching activity of a mapped netlist: known answers in, transitions out, with glitches.
+
+Inputs and states change at the clock edge that begins a cycle.  A gate sees all changes of one
+instant t together.  If its function f then has another value than before, the output follows at
+t + d, with d the least delay to the new value among the inputs that changed at t.  But if the last
+transition of the output is later than t, or would not be earlier than the new one, both are
+omitted: a pulse shorter than the delay of its second edge does not pass, one as long does.  This is
+the inertial delay of IEEE 1364-2005, 6.1.3, with delays from pin to pin as in its clause 14.
+
+A gate gets its transitions from its inputs' transitions, for all cycles at once, level by level
+(Holst, Imhof, Wunderlich 2015, "High-throughput logic timing simulation on GPGPUs").
+"""
 
 from __future__ import annotations
 
@@ -96,21 +107,10 @@ def transitions(
 ) -> Transitions:
     """Return the transitions of every net in the cycles behind the first of `values`.
 
-    Sources (input ports, states) change at the clock edge.  A gate sees all changes of one
-    instant t together.  If its function f then has another value than before, the output
-    follows at t + d, with d the least delay to the new value among the inputs that
-    changed at t.  But if the last transition of the output is later than t,
-    or would not be earlier than the new one, both are omitted: a pulse shorter than the delay
-    of its second edge does not pass, one as long does.  This is the inertial delay of
-    IEEE 1364-2005, 6.1.3, with delays from pin to pin as in its clause 14.
-
-    A gate gets its transitions from its inputs' transitions, for all cycles at once, level by level
-    (Holst, Imhof, Wunderlich 2015, "High-throughput logic timing simulation on GPGPUs").
-
     Parameters
     ----------
     sources
-        Nets that are driven by no gate and may change.
+        Nets that are driven by no gate and may change: input ports, states.
     values
         Settled values, shape (1 + cycles, nets).
     most
@@ -327,25 +327,14 @@ def simulate_gates(
     warm_up: int,
     idle: int = 0,
 ) -> Activity:
-    """Simulate a netlist with the delays of its timing.
-
-    Inputs change right after the clock edge that begins a cycle, flip-flops' outputs after
-    their delay from the clock, gates by the rule of `transitions`.  The
-    first cycles, the warm-up, begin with every flip-flop unknown.  Unknown values are propagated
-    with three values, which may call a known value unknown, never the reverse.  States
-    still unknown in the last cycle of the warm-up are taken for 0 when transitions are counted.
+    """Simulate a netlist with the delays of its timing, at its period or a longer one.
 
     Parameters
     ----------
-    timing
-        Delays, and the clock period, the least or a longer one.  A path ends later here only
-        because a delay is the worst of both edges of its input.  A note reports it.
-    clock
-        Input port whose rising edge moves every flip-flop.
     stimulus
-        Values of every other input port, shape (cycles, bits), least significant bit first.
+        Values of every input port but the clock, shape (cycles, bits), least significant bit first.
     warm_up
-        Cycles that are not counted, at least 1.
+        Cycles that are not counted, at least 1.  They begin with every flip-flop unknown.
     idle
         Cycles after all others that are counted with the inputs held as they were in the last.
         As many uncounted cycles precede them.
@@ -361,22 +350,9 @@ def simulate_gates(
     gates = gates_of(netlist, library, timing, clock)
     driven, stimuli = driven_ports(netlist, clock, stimulus, warm_up)
     shown = np.array([net for nets in netlist.outputs.values() for net in nets], np.int64)
-    warm, counted = stimuli[:warm_up], stimuli[warm_up:]
-    zeros = np.zeros(len(gates.states), np.int64)
-    start = settle_cycles(gates, zeros, driven, warm, BINARY)
-    unsure = settle_cycles(gates, zeros + UNKNOWN_LEVEL, driven, warm, TERNARY)
-    period = round(timing.period_s / TICK_S)
-    count = _Count(gates, driven, period)
-    found, state = count.run(start, counted, shown)
-    rest, state = settled_at(gates, state, driven, counted[count.cycles :], BINARY, shown)
-    values = np.concatenate([start.values[:, shown], found, rest])
-    unknown = np.flatnonzero(unsure.values[-1][gates.states] == UNKNOWN_LEVEL)
-    known = np.ones(values.shape, np.bool_)
-    known[:warm_up] = unsure.values[:, shown] != UNKNOWN_LEVEL
-    if len(unknown):
-        later, _ = settled_at(gates, unsure.state, driven, counted, TERNARY, shown)
-        known[warm_up:] = later != UNKNOWN_LEVEL
-    at_rest = _Count(gates, driven, period)
+    count, at_rest = (_Count(gates, driven, round(timing.period_s / TICK_S)) for _ in range(2))
+    values, state = _counted(count, stimuli, warm_up, shown)
+    known, unknown = _known(gates, driven, stimuli, warm_up, shown)
     if idle:
         held = np.repeat(stimuli[-1:], idle, axis=0)
         _, state = settled_at(gates, state, driven, held, BINARY, shown)
@@ -388,11 +364,44 @@ def simulate_gates(
         idle=at_rest.sums(netlist, clock) if idle else None,
         notes=(
             *count.late({*shown.tolist(), *gates.ends}),
-            *count.notes(len(counted)),
+            *count.notes(len(stimuli) - warm_up),
             *(f"idle: {note}" for note in at_rest.notes(idle)),
             *_unknown(gates, unknown, known[warm_up:]),
         ),
     )
+
+
+def _counted(
+    count: _Count, stimuli: Bits, warm_up: int, shown: Integers
+) -> tuple[NDArray[np.uint8], Integers]:
+    """Count the cycles after the warm-up, and return values of outputs and the last state.
+
+    States that are still unknown after the warm-up are taken for 0.
+    """
+    gates, driven, counted = count.gates, count.driven, stimuli[warm_up:]
+    zeros = np.zeros(len(gates.states), np.int64)
+    start = settle_cycles(gates, zeros, driven, stimuli[:warm_up], BINARY)
+    found, state = count.run(start, counted, shown)
+    rest, state = settled_at(gates, state, driven, counted[count.cycles :], BINARY, shown)
+    return np.concatenate([start.values[:, shown], found, rest]), state
+
+
+def _known(
+    gates: Gates, driven: Integers, stimuli: Bits, warm_up: int, shown: Integers
+) -> tuple[Bits, Integers]:
+    """Return which values of outputs are known, and the flip-flops unknown after the warm-up.
+
+    Three values are propagated, which may call a known value unknown, never the reverse.
+    """
+    state = np.full(len(gates.states), UNKNOWN_LEVEL, np.int64)
+    first = settle_cycles(gates, state, driven, stimuli[:warm_up], TERNARY)
+    known = np.ones((len(stimuli), len(shown)), np.bool_)
+    known[:warm_up] = first.values[:, shown] != UNKNOWN_LEVEL
+    unknown = np.flatnonzero(first.values[-1][gates.states] == UNKNOWN_LEVEL)
+    if len(unknown):
+        later, _ = settled_at(gates, first.state, driven, stimuli[warm_up:], TERNARY, shown)
+        known[warm_up:] = later != UNKNOWN_LEVEL
+    return known, unknown
 
 
 def _unknown(gates: Gates, unknown: Integers, known: Bits) -> Iterator[str]:

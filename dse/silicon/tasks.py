@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,14 +19,13 @@ from dse.silicon.description import (
     Reading,
     Sources,
     elaborating,
-    reading,
     run_description,
 )
-from dse.silicon.figures import STATED, Conditions, Target
+from dse.silicon.figures import STATED, Target
 from dse.silicon.gates import Answers
-from dse.silicon.netlist import clock_input, placed, read_netlist
-from dse.silicon.vectors import NOT_COMPARED, WrittenVectors, bits_written, read_waves
-from dse.silicon.yosys import Yosys, chosen_yosys, raise_errors, run_yosys
+from dse.silicon.netlist import clock_input, netlist_of, placed
+from dse.silicon.vectors import WrittenVectors
+from dse.silicon.yosys import chosen_yosys
 
 
 def sha256(content: bytes) -> str:
@@ -78,10 +76,8 @@ class DesignTask:
         return digest.hexdigest()
 
 
-def check_answers(
-    task: DesignTask, vectors: Vectors, found: Answers, what: str = "netlist"
-) -> None:
-    """Raise StudyError if a design's netlist, or the simulated `what`, gives a wrong answer.
+def check_answers(task: DesignTask, vectors: Vectors, found: Answers) -> None:
+    """Raise StudyError if a design's netlist gives a wrong answer.
 
     Raises
     ------
@@ -102,7 +98,7 @@ def check_answers(
     expected, given = (hexadecimal(one[port][cycle]) for one in (vectors.expected, found.outputs))
     written = f"cycle {cycle}, bit {bit}: expected {expected}, found {given}"
     if found.known[port][cycle, bit]:
-        rule, remedy = f"the {what} gives another answer", "correct the design, or the answer"
+        rule, remedy = "the netlist gives another answer", "correct the design, or the answer"
     else:
         rule = "the answer depends on a register that nothing has set"
         remedy = "reset it, or give it cycles to fill"
@@ -121,23 +117,13 @@ def hexadecimal(bits: Bits) -> str:
     return f"0x{digits}" if len(digits) <= MOST_DIGITS else f"...{digits[-MOST_DIGITS:]}"
 
 
-# A description simulated as it is written, by Yosys, before any time is spent on mapping it
-
-MOST_SIMULATED = 1000
-"""Number of simulated cycles.  The netlist is checked in every cycle."""
+# Descriptions of users, read before any time is spent on mapping them
 
 MOST_BIT = 20_000
 """Largest memory.  A larger one would be a macro, with other area and power."""
 
-_MEMORY = re.compile(
-    r'^  attribute \\src "(.*)"\n'
-    r"  memory (?:width (\d+) )?(?:size (\d+) )?(?:offset \S+ )?\\(\S+)$",
-    re.M,
-)
-_WRITTEN = re.compile(r'^  cell \$memwr\S* \S+\n    parameter \\MEMID "\\\\(.*)"$', re.M)
 
-
-class Held(NamedTuple):
+class Read(NamedTuple):
     """Bits of known answers, the reading of the description that gives them, and notes."""
 
     vectors: Vectors
@@ -145,105 +131,28 @@ class Held(NamedTuple):
     notes: tuple[str, ...]
 
 
-def held_vectors(task: DesignTask, conditions: Conditions) -> Held:
-    """Return known answers, a user's only after the description is simulated to give them.
+def read_task(task: DesignTask) -> Read:
+    """Return known answers, a user's only after the description is read: it has the ports.
 
     Raises
     ------
     StudyError
-        An error in the description or the table of answers, a memory that is too large, or
-        the first wrong answer.
+        An error in the description or the table of answers, or a memory that is too large.
     """
+    design = task.design
     if isinstance(task.vectors, Vectors):
-        return Held(task.vectors, Reading.of_text(task.design.verilog), ())
-    yosys = chosen_yosys(conditions.time_limit_s)
-    top = task.design.top
-    script = [*elaborating(top), "write_rtlil described.il"]
-    script += ["delete */c:*", "write_json ports.json"]
-    reads = reading(task.sources, yosys, top, task.design.parameters)
-    found = run_description(yosys, reads, script, done="ports.json")
-    files = found.output.files
-    ports, described = read_netlist(files["ports.json"], top=top), files["described.il"]
-    clock_input(ports, task.design.clock)
-    vectors = task.vectors.of(ports, task.design)
-    notes = [*task.vectors.notes(ports)]
-    if not re.search(r"parameter \\CLK_POLARITY (1'0|0)$", described, re.M):  # mapping refuses it
-        try:
-            columns = _simulated(described, vectors, task.design, yosys)
-        except StudyError as error:
-            notes.append(
-                "answers were not held against the source, which Yosys cannot simulate: "
-                + str(error)
-            )
-        else:
-            _hold(task, vectors, columns)
-    memories = _memories_in(described)
+        return Read(task.vectors, Reading.of_text(design.verilog), ())
+    reads = Reading.of_files(task.sources, design.top, design.parameters)
+    script = [*elaborating(design.top), "write_json described.json"]
+    files = run_description(chosen_yosys(), reads, script, done="described.json")
+    modules = json.loads(files["described.json"])["modules"]
+    ports = netlist_of({design.top: {**modules[design.top], "cells": {}}}, top=design.top)
+    clock_input(ports, design.clock)
+    vectors = task.vectors.of(ports, design)
+    memories = [one for module in modules.values() for one in _memories_in(module)]
     refuse(_too_large(memories))
-    notes += (f"made of flip-flops: {one}" for one in memories)
-    return Held(vectors, replace(reads, ways=[found.commands], refused=found.refused), (*notes,))
-
-
-def _hold(task: DesignTask, vectors: Vectors, columns: Mapping[str, Sequence[str]]) -> None:
-    """Raise StudyError if a description gives a wrong answer.
-
-    Bits that are unknown to Yosys are not compared: if one bit of a sum is unknown, Yosys takes
-    all of them for unknown, a netlist only some.
-    """
-    found = _answers(vectors, columns)
-    known = {
-        port: vectors.known[port][: len(bits)] & bits[:, 0] for port, bits in found.known.items()
-    }
-    first = {port: bits[: len(known[port])] for port, bits in vectors.expected.items()}
-    known_first = replace(vectors, expected=first, known=known)
-    check_answers(task, known_first, found, what="description")
-
-
-def _answers(vectors: Vectors, columns: Mapping[str, Sequence[str]]) -> Answers:
-    """Return the outputs of columns.  An unknown bit makes all bits of that output unknown."""
-    values, known = {}, {}
-    for port, expected in vectors.expected.items():
-        values[port] = bits_written(columns[port], expected.shape[1])
-        said = np.array([[cell != NOT_COMPARED] for cell in columns[port]])
-        known[port] = np.broadcast_to(said, values[port].shape)
-    return Answers(values, known)
-
-
-def _simulated(
-    described: str, vectors: Vectors, design: Design, yosys: Yosys
-) -> Mapping[str, Sequence[str]]:
-    """Return the values of ports in the first cycles, as cells of a table."""
-    files = {"described.il": described, "stimulus.yw": _witness(design.clock, vectors)}
-    script = ["read_rtlil described.il", "flatten", "rename -hide w:*"]
-    script += ["sim -q -r stimulus.yw -vcd found.vcd", "write_json done.json"]
-    output = run_yosys(yosys, script, files)
-    raise_errors(output, (), done="done.json")
-    lines = output.files["found.vcd"].splitlines()
-    waves = read_waves(lines, file="found.vcd", scope=design.top, clock=design.clock)
-    return dict(zip(waves.headers, waves.columns, strict=True))
-
-
-def _witness(clock: str, vectors: Vectors) -> str:
-    """Return the trace that Yosys replays: inputs change while the clock is high, after its edge.
-
-    A reset without a clock that ended with the edge would let it through.
-    """
-    widths = {**{port: bits.shape[1] for port, bits in vectors.stimulus.items()}, clock: 1}
-    signals = [
-        {"path": [f"\\{port}"], "offset": 0, "width": width, "init_only": False}
-        for port, width in widths.items()
-    ]
-    none = np.zeros((vectors.cycles, 0), np.bool_)
-    rows = np.concatenate([none, *vectors.stimulus.values()], axis=1)[:MOST_SIMULATED, ::-1]
-    texts = ("".join("01"[bit] for bit in row) for row in rows.astype(int))
-    steps = [f"{level}{text}" for text in texts for level in "101"]
-    return json.dumps(
-        {
-            "format": "Yosys Witness Trace",
-            "clocks": [],
-            "signals": signals,
-            "steps": [{"bits": bits} for bits in steps[1:]],
-        }
-    )
+    notes = (f"made of flip-flops: {one}" for one in memories)
+    return Read(vectors, reads, (*task.vectors.notes(ports), *notes))
 
 
 class Memory(NamedTuple):
@@ -259,20 +168,24 @@ class Memory(NamedTuple):
         """Return how many it has."""
         return self.words * self.width
 
+    @property
+    def size(self) -> str:
+        """Return its size as messages have it."""
+        return f"{units.show(self.bits, 'memory_bit')} ({self.words} x {self.width})"
+
     def __str__(self) -> str:
-        """Return name and size as messages have them."""
-        size = units.show(self.bits, "memory_bit")
-        return f"{self.name}, a memory of {size} ({self.words} x {self.width})"
+        """Return name and size."""
+        return f"{self.name}, a memory of {self.size}"
 
 
-def _memories_in(described: str) -> list[Memory]:
-    """Return the memories that a description writes to, as Yosys has it after ``proc``."""
-    written = {*_WRITTEN.findall(described)}
-    return [
-        Memory(visible(name), int(words or 1), int(width or 1), source)
-        for source, width, words, name in _MEMORY.findall(described)
-        if name in written
-    ]
+def _memories_in(module: Mapping[str, Any]) -> Iterator[Memory]:
+    """Yield the memories that a module writes to, as Yosys has it after ``proc``."""
+    cells = module["cells"].values()
+    written = {one["parameters"]["MEMID"] for one in cells if one["type"].startswith("$memwr")}
+    for name, one in module.get("memories", {}).items():
+        if f"\\{name}" in written:
+            source = str(one["attributes"].get("src", ""))
+            yield Memory(visible(name), one["size"], one["width"], source)
 
 
 def _too_large(memories: Iterable[Memory]) -> Iterator[Fault]:
@@ -282,5 +195,4 @@ def _too_large(memories: Iterable[Memory]) -> Iterator[Fault]:
             most = units.show(MOST_BIT, "memory_bit")
             rule = f"memories become flip-flops here, of at most {most}"
             remedy = "characterise the design with a smaller one, or leave it outside"
-            shown = f"{units.show(one.bits, 'memory_bit')} ({one.words} x {one.width})"
-            yield placed(Fault(one.name, shown, rule, remedy), one.source)
+            yield placed(Fault(one.name, one.size, rule, remedy), one.source)

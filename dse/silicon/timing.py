@@ -1,4 +1,17 @@
-"""Static timing of a mapped netlist."""
+"""Static timing of a mapped netlist.
+
+Delays and slews are of the nonlinear delay model.  The worst slew of a net propagates, and the
+worst of the conditions ``when``.  The clock is ideal: it reaches every flip-flop at once, and a
+clock gate earlier by the gate's own delay.  Behind a gate it has the slew of its output.  A path
+begins at the clock's edge and ends a setup time before the next, or before a gate's,
+
+    period = clock to output + delays of the path + setup + delay of the gate.
+
+Inputs change at the clock's edge, at once as the clock does, and outputs, without a load, must be
+ready before the next.  Hold times, recovery and removal of asynchronous inputs, and largest slews
+and loads are not checked.  A delay or slew that a table extrapolates below 0 is 0, and counted in
+the notes.
+"""
 
 from __future__ import annotations
 
@@ -276,19 +289,6 @@ class Timing:
 def analyse(netlist: Netlist, library: CellLibrary, *, clock: str) -> Timing:
     """Return the least clock period of a netlist, its delays, slews and loads.
 
-    Delays and slews are of the nonlinear delay model.  The worst slew of a net propagates, and the
-    worst of the conditions ``when``.  The clock is ideal: it reaches every flip-flop at once, and
-    a clock gate earlier by the gate's own delay.  Behind a gate it has the slew of its output.  A
-    path begins at the clock's edge and ends a setup time before the next, or before a gate's,
-
-        period = clock to output + delays of the path + setup + delay of the gate.
-
-    Inputs change at the clock's edge, at once as the clock does, and outputs, without a load, must
-    be ready before the next.
-
-    Hold times, recovery and removal of asynchronous inputs, and largest slews and loads are not
-    checked.  A delay or slew that a table extrapolates below 0 is 0, and counted in the notes.
-
     Parameters
     ----------
     clock
@@ -304,7 +304,6 @@ def analyse(netlist: Netlist, library: CellLibrary, *, clock: str) -> Timing:
     clocks = clocks_of(netlist, library, clock)
     loads = net_loads(netlist, library)
     graph = timing_graph(netlist, library)
-
     run = _Run(graph, loads[:, 1:], clocks)
     starts = 2 * np.array([net for nets in netlist.inputs.values() for net in nets])
     for edges in (starts + RISE, starts + FALL):

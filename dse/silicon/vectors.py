@@ -10,7 +10,7 @@ Waves are value change dumps (VCD, IEEE 1364-2005, 18): signals of a scope at ea
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -296,23 +296,18 @@ class WrittenVectors:
             yield f"{plural(unknown, 'unknown value')} of inputs in {self.table.file} taken as 0"
 
     def _bits(self, column: int, width: int, faults: list[Fault]) -> Bits:
-        cells = self.table.columns[column]
-        for row, cell in enumerate(cells):
-            if cell.strip() != NOT_COMPARED and _value(cell) >> width:
+        """Return the low bits of the numbers of a column, 0 of those that are not compared."""
+        octets, values = -(-width // 8), []
+        for row, cell in enumerate(self.table.columns[column]):
+            value = 0 if cell.strip() == NOT_COMPARED else _value(cell)
+            if value >> width:
                 rule = f"the port has {width} bits"
                 remedy = f"write a number below {1 << width:#x}"
                 faults.append(self.table.fault(row, column, rule, remedy))
-        return bits_written(cells, width)
-
-
-def bits_written(cells: Sequence[str], width: int) -> Bits:
-    """Return the low bits of numbers as they are written, 0 of those that are not compared."""
-    octets = -(-width // 8)
-    mask = (1 << width) - 1
-    values = (0 if cell.strip() == NOT_COMPARED else _value(cell) & mask for cell in cells)
-    rows = np.frombuffer(b"".join(one.to_bytes(octets, "little") for one in values), np.uint8)
-    bits = np.unpackbits(rows.reshape(len(cells), octets), axis=1, bitorder="little")
-    return bits[:, :width].astype(np.bool_)
+            values.append(value & (1 << width) - 1)
+        rows = np.frombuffer(b"".join(one.to_bytes(octets, "little") for one in values), np.uint8)
+        bits = np.unpackbits(rows.reshape(len(values), octets), axis=1, bitorder="little")
+        return bits[:, :width].astype(np.bool_)
 
 
 def _value(cell: str) -> int:

@@ -12,7 +12,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,14 +24,11 @@ from dse.workers.supervisor import ERROR, OUTPUT, SAYS_SO
 _PYOSYS = "from pyosys import libyosys; libyosys.run_pass('script script.ys')"
 
 
-READING_S = 600.0
-"""The longest time for reading."""
-_ERROR = re.compile(
-    r"^(?:(?P<file>.+?):(?P<line>\d+):(?:(?P<column>\d+):)? )?ERROR: ?(?P<rule>.*)$", re.M
-)
-_NEVER_FILES = ("input", "<stdin>", "parameters.sv")
-_SUMMARY = ("Design elaboration failed", "Bad command")
-"""Lines that end a log after the errors, which have the details."""
+LONGEST_S = 3600.0
+"""The longest time for mapping one design."""
+
+_ERROR = re.compile(r"^(?:(?P<file>.+?):(?P<line>\d+): )?ERROR: ?(?P<rule>.*)$", re.M)
+_NEVER_FILES = ("input", "<stdin>")
 _INTO_LOG = (
     "import os, sys; "
     "log = os.open('log', os.O_WRONLY | os.O_CREAT); os.dup2(log, 1); os.dup2(log, 2); "
@@ -54,19 +51,11 @@ class Output:
 
 @dataclass(frozen=True)
 class Yosys:
-    """A program that maps, ``pyosys`` or ``yosys``: its command to run ``script.ys``.
-
-    And its time limit.
-    """
+    """A program that maps, ``pyosys`` or ``yosys``: its command to run ``script.ys``, its limit."""
 
     name: str
     command: tuple[str, ...]
-    time_limit_s: float = READING_S
-
-    @property
-    def has_slang(self) -> bool:
-        """Return whether slang reads SystemVerilog in it, as in the wheel."""
-        return self.name == "pyosys"
+    time_limit_s: float = LONGEST_S
 
 
 def found_yosys() -> tuple[Yosys, ...]:
@@ -79,8 +68,8 @@ def found_yosys() -> tuple[Yosys, ...]:
     return tuple(found)
 
 
-def chosen_yosys(time_limit_s: float = READING_S) -> Yosys:
-    """Return ``pyosys`` or ``yosys``, the first that is there, which may take so long.
+def chosen_yosys() -> Yosys:
+    """Return ``pyosys`` or ``yosys``, the first that is there.
 
     Raises
     ------
@@ -90,28 +79,14 @@ def chosen_yosys(time_limit_s: float = READING_S) -> Yosys:
     found = found_yosys()
     if not found:
         raise MissingLibraryError("mapping of Verilog", "pyosys", "rtl", ", or a yosys on the PATH")
-    return replace(found[0], time_limit_s=time_limit_s)
+    return found[0]
 
 
 def run_yosys(yosys: Yosys, script: Sequence[str], files: Mapping[str, str]) -> Output:
-    """Run a script, a command a line, in a temporary folder.
+    """Run a script, a command a line, in a temporary folder with `files`, texts by name.
 
     It is ended after its time, with all processes that it started, also when this process ends in
-    any way.
-
-    Parameters
-    ----------
-    yosys
-        The program and its time limit.
-    script
-        Its lines.
-    files
-        Texts by name, for it to read.
-
-    Returns
-    -------
-    Output
-        Also after an error, with the error in its log.
+    any way.  An error of Yosys is in the log.
 
     Raises
     ------
@@ -122,7 +97,6 @@ def run_yosys(yosys: Yosys, script: Sequence[str], files: Mapping[str, str]) -> 
     with tempfile.TemporaryDirectory(prefix="dse-") as name:
         folder = Path(name)
         for file, text in written.items():
-            (folder / file).parent.mkdir(parents=True, exist_ok=True)
             (folder / file).write_text(text, encoding="utf-8")
         ended = supervised(
             [sys.executable, "-I", "-S", "-c", _INTO_LOG, *yosys.command],
@@ -131,15 +105,15 @@ def run_yosys(yosys: Yosys, script: Sequence[str], files: Mapping[str, str]) -> 
             timeout_s=yosys.time_limit_s,
             stop=lambda: False,
         )
-        if ended.why == "timeout":
-            rule = f"mapping took more than {yosys.time_limit_s:g} s"
-            raise ToolTimeError(f"{rule}; raise the limit, or make the design smaller")
         texts = {
             path.name: path.read_text(encoding="utf-8", errors="replace")
             for path in folder.iterdir()
             if path.is_file() and path.name not in {*written, OUTPUT, ERROR}
         }
     log = texts.pop("log", ended.unstarted)
+    if ended.why == "timeout":
+        rule = f"mapping took more than {yosys.time_limit_s:g} s"
+        raise ToolTimeError(f"{rule}; make the design smaller")
     if ended.why == "memory" or (ended.status and SAYS_SO.search(log)):
         raise ToolTimeError("mapping took all memory; make the design smaller")
     return Output(log, texts)
@@ -168,14 +142,13 @@ def raise_errors(output: Output, remedies: Sequence[tuple[str, str]], *, done: s
 
 def _errors(log: str, remedies: Sequence[tuple[str, str]]) -> Iterator[Fault]:
     errors = [*_ERROR.finditer(log)]
-    telling = [one for one in errors if not one["rule"].startswith(_SUMMARY)]
-    for found in telling or errors:
+    for found in errors:
         rule = found["rule"].replace("`\\", "'").replace("`", "'").strip()
         remedy = next((text for pattern, text in remedies if re.search(pattern, rule)), "")
         file = found["file"] or ""
         file = "" if Path(file).name in _NEVER_FILES else file
-        line, column = (int(found["line"]), int(found["column"] or 1)) if file else (0, 0)
-        yield Fault("", "", rule, remedy, file=file, line=line, column=column)
+        line = int(found["line"]) if file else 0
+        yield Fault("", "", rule, remedy, file=file, line=line, column=min(line, 1))
     if not errors:
         last = log.strip().rpartition("\n")[2] or "nothing"
         rule = f"Yosys ended before its work was done; its last line: {last}"

@@ -99,7 +99,7 @@ def test_waves_are_stimulus_and_known_answers() -> None:
     assert "1 unknown value of inputs in run.vcd taken as 0" in one.notes
     Path("run.vcd").write_text(dump().replace("b111 !", "b101 !"))
     assert fails("run.vcd").startswith(
-        "run.vcd:56:1: sum: q: cycle 5, bit 1: expected 0x5, found 0x7; the description gives"
+        "run.vcd:56:1: sum: q: cycle 5, bit 1: expected 0x5, found 0x7; the netlist gives"
     )
 
 
