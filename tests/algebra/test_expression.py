@@ -122,80 +122,9 @@ def test_a_constant_column_gives_one_row_and_broadcasts():
     )
 
 
-FORBIDDEN = "use names, numbers, quantities such as 30 mW, + - * / **, comparisons, and, or, "
-FORBIDDEN += "abs, ceil, floor, log2, max, min, sqrt"
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "area <= 30 mW",
-            "a value in m2 is needed, not one in W; "
-            "write the value with its unit, such as '0.5 mm2'",
-        ),
-        (
-            "energy <= 3",
-            "'energy' may be any of energy_j, energy_j_per_bit; write the name with its unit",
-        ),
-        ("pwer <= 30 mW", "there is no quantity 'pwer'; did you mean 'power'?"),
-        (
-            "power + area <= 3",
-            "'power + area' mixes W and m2; add and compare only quantities of one unit",
-        ),
-        (
-            "power <= instances",
-            "'power <= instances' mixes W and plain numbers; "
-            "add and compare only quantities of one unit",
-        ),
-        ("power", "'power' compares nothing; a constraint needs <=, <, >=, > or =="),
-        ("power.real.x <= 3", f"'power.real.x' is not allowed in an expression; {FORBIDDEN}"),
-        ("minimum(power, 1) <= 3", "there is no function 'minimum'; did you mean 'min'?"),
-        ("min(power) <= 3", "'min(power)' has the wrong arguments; min takes two or more values"),
-        (
-            "power ** instances <= 3",
-            "the exponent of 'power ** instances' is not a small number; use a number from -8 to 8",
-        ),
-        (
-            "power + 3 mW <= 30 mW",
-            "'power + 3 mW <= 30 mW' is not an expression; write for instance "
-            "'power <= 30 mW'; inside arithmetic quote values with a unit",
-        ),
-        (
-            "p\u043ewer <= 3",
-            "'\u043e' (CYRILLIC SMALL LETTER O) cannot stand in 'p\u043ewer'; "
-            "use ASCII letters, digits, ( ) , and the operators + - * / ** < <= > >= == !=",
-        ),
-        ("power and area", "'power' is not a comparison; 'and' and 'or' join comparisons"),
-        ("power <= 1e999", "a number is too large; use numbers below 1e308"),
-        ("2 > 1", "'2 > 1' names no quantity; known: " + ", ".join(sorted(NAMES))),
-    ],
-)
-def test_every_error_says_rule_and_remedy(text, message):
-    assert error(text) == message
-
-
 def test_a_comparison_is_no_quantity():
     with pytest.raises(ExpressionError, match="is a comparison; a quantity needs arithmetic"):
         parse_expression("power <= 3 W", NAMES).value(COLUMNS)
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        (
-            "area <= 100000",
-            "'area <= 100000' sets '100000', which has no unit, with a value in m2",
-        ),
-        ("3 <= power", "'3 <= power' sets '3', which has no unit, with a value in W"),
-        ("power + 1 <= 2 W", "'power + 1' sets '1', which has no unit, with a value in W"),
-        ("max(power, 2 * 3) <= 9 W", "sets '2 * 3', which has no unit, with a value in W"),
-        ("1 mW <= power <= 30", "sets '30', which has no unit, with a value in W"),
-    ],
-)
-def test_a_number_beside_a_unit_needs_one(text, shown):
-    assert shown in error(text)
-    assert "; write it with its unit, such as '" in error(text)
 
 
 def test_the_tolerance_is_that_of_the_terms_compared():

@@ -15,7 +15,7 @@ import dse
 from dse import Answer, SweepAnswer, contract, search
 from dse.algebra import units
 from dse.answers.design import round_up
-from dse.errors import DseError, InfeasibleError, StudyError, UnitError
+from dse.errors import DseError, InfeasibleError
 from dse.model.labels import labelled_line
 from dse.plugins import registry
 from dse.reports.sections import Section
@@ -532,52 +532,6 @@ def test_what_a_tolerance_trades_is_told(ask) -> None:
 
 # What makes no sense ------------------------------------------------------------------------
 
-NONSENSE = {
-    ("--prefer", "colour"): "prefer 'colour': there is no quantity 'colour'; did you ",
-    ("--prefer", "bound"): "prefer 'bound': there is no quantity 'bound'; ",
-    ("--prefer", "power <= 3 W"): "prefer 'power <= 3 W': 'power <= 3 W' is a comparison; ",
-    ("--tolerance", "abc"): "tolerance 'abc': a tolerance is a share of the best value; write it",
-    ("--tolerance", "1 mW"): "tolerance '1 mW': a tolerance is a share of the best value; write",
-    ("--tolerance", "x %"): "tolerance 'x %': 'x %' is not a finite number; write it in per cent",
-    ("--tolerance", "-1 %"): "tolerance '-1 %': a tolerance is neither negative nor more than",
-    (
-        "--tolerance",
-        "1000 %",
-    ): "tolerance '1000 %': a tolerance is neither negative nor more than",
-    ("--tolerance", "1"): "tolerance '1': a tolerance is a share of the best value; write it in",
-    ("--set", "tolerance=1 mW"): "tolerance: '1 mW'; a tolerance is a share of the best",
-    ("--set", "prefer=colour"): "prefer: 'colour'; there is no quantity 'colour'; did you ",
-    ("--tolerance=1 %", "--prefer=knee"): "tolerance '1 %': the knee weighs all objectives and ",
-    ("--rate", "100"): "rate '100': a value in bit/s needs its unit; write the value with its",
-    (
-        "--rate",
-        "5 W",
-    ): "rate '5 W': a value in bit/s is needed, not one in W; write the value with its",
-    ("--rate", "0 Gbps"): "rate '0 Gbps': it must be positive; ",
-    ("--set", "rate"): "'rate'; it must be NAME=VALUE; ",
-}
-
-
-@pytest.mark.parametrize("wrong", NONSENSE)
-def test_nonsense_is_refused(wrong) -> None:
-    done = run_dse("answer", str(SETTOP), *wrong)
-    assert done.returncode == 2
-    assert done.stderr.startswith(NONSENSE[wrong])
-
-
-def test_what_is_no_study_and_no_run_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("a run? no\n")
-    platforms = str(STUDIES / "platforms_power_bound.yaml")
-    for what, said in {
-        (str(tmp_path),): "is not the folder of a run",
-        (str(tmp_path / "file"),): "",
-        (str(tmp_path / "nothing"),): "",
-        (platforms, "--rate", "1 Gbps"): "this study has no stages to carry a rate",
-    }.items():
-        done = run_dse("answer", *what)
-        assert done.returncode == 2
-        assert said in done.stderr
-
 
 def test_an_infeasible_study_exits_with_3() -> None:
     done = run_dse("answer", str(SETTOP), "--set", "constraints=[power <= 1 nW]", "--json")
@@ -618,26 +572,6 @@ def test_declared_limits_thresholds_and_bounds_exist() -> None:
     for requirement in registry.records(contract.Requirement).values():
         assert bool(requirement.quantity) == bool(requirement.at_most or requirement.at_least)
         assert not (requirement.at_most and requirement.at_least)
-
-
-def test_a_rate_that_is_given_twice_is_refused() -> None:
-    """As two values of any other field are."""
-    twice = {"workload.rate": "50 Gbit/s"}
-    with pytest.raises(
-        UnitError, match=r"^rate '9 Gbps': workload.rate is 50 Gbit/s already; write"
-    ):
-        dse.answer(SETTOP, rate="9 Gbps", overrides=twice)
-    with pytest.raises(StudyError, match=r"^workload.rate: 9 Gbps; it is 50 Gbit/s already; write"):
-        dse.load(SETTOP).with_(twice, rate="9 Gbps")
-
-
-def test_a_figure_of_a_design_is_no_number_of_instances() -> None:
-    with pytest.raises(StudyError) as refused:
-        dse.load(SETTOP, overrides={"des.u8.dynamic_power": "5 mW"})
-    assert str(refused.value) == (
-        "des.u8.dynamic_power: 5 mW; it is a figure of the design u8, and --set gives designs "
-        "only their number; write the designs to a table, and name that: `table: FILE.csv`"
-    )
 
 
 def test_the_end_of_an_objective_is_preferred_before_another_quantity() -> None:

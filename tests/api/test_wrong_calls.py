@@ -80,18 +80,17 @@ WRONG_VALUES: tuple[tuple[Any, tuple[Any, ...], dict[str, Any], str], ...] = (
         "the study sweeps workload.rate, and an uncertainty is of one answer; "
         "set one value: workload.rate=1 Gbit/s",
     ),
-    (dse.answer, ("none",), {}, "no such file or folder of a run: 'none'; check the path"),
+    (
+        dse.load(SMALL).with_,
+        ({"workload.rate": "50 Gbit/s"},),
+        {"rate": "9 Gbps"},
+        "workload.rate: 9 Gbps; it is 50 Gbit/s already; write it once",
+    ),
     (
         dse.fit.core,
         ("none.csv",),
         {},
         "table: 'none.csv'; there is no file 'none.csv'; check the path",
-    ),
-    (
-        dse.fit.interface,
-        ("none.csv",),
-        {},
-        "none.csv cannot be read: No such file or directory; check its name and permissions",
     ),
     (
         dse.explain,

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dse.errors import DseError, UnitError
 from dse.model.tables import design_names
 from dse.parametric.crossovers import Crossovers, find_crossovers
 from dse.study import study
@@ -131,28 +130,3 @@ def test_flips_are_printed(tmp_path: Path) -> None:
     arguments = ["flips", str(SETTOP), "--only", "rate", "--out", str(tmp_path / "out")]
     assert "workload.rate" in run_dse(*arguments).stdout
     assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".json", ".png", ".svg"}
-
-
-@pytest.mark.parametrize(
-    ("written", "message"),
-    [
-        ("rate", "'rate' is no range NAME=FROM..TO; write for instance rate=1..240Gbps"),
-        ("rate=1..240", "rate '1': a value in bit/s needs its unit"),
-        ("rate=0..1Gbps", "rate '0 Gbps': it must be positive; write more than 0"),
-        ("des.u16.clock=1..2W", "des.u16.clock '1 W': a value in Hz is needed, not one in W"),
-        ("rate=240..1Gbps", "240 Gbps to 1Gbps is no range; write the lower end first, above 0"),
-        (
-            "budget.constant_power=0..1W",
-            "0 W to 1W is no range; write the lower end first, above 0",
-        ),
-        ("device=1..2", "interface.device takes choices, not numbers; sweep a number"),
-        ("bananas=1..2", "the study has no assumption named 'bananas'"),
-        ("area=1..2mm2", "'area' stands for several numbers; write one of des.u1.area"),
-    ],
-)
-def test_nonsense_is_refused(written: str, message: str) -> None:
-    with pytest.raises(DseError) as caught:
-        find_crossovers(study.read_study(SETTOP), written)
-    assert message in str(caught.value)
-    with pytest.raises(UnitError, match="'colour' is no axis of the study"):
-        find_crossovers(study.read_study(SETTOP), "rate=1..2Gbps", by=["colour"])

@@ -10,7 +10,6 @@ import typer
 from dse.api.arguments import Count, Names
 from dse.cli.options import Call, Entry, described, made
 from dse.errors import ArgumentError
-from tests.conftest import run_dse
 
 
 def bake(
@@ -79,22 +78,3 @@ def test_what_only_another_function_takes_is_refused_unless_it_is_its_default() 
     with pytest.raises(ArgumentError, match="--water: bread has none; leave it out"):
         call.of("bake", "bread has none")
     assert call.of("bake", "bread has none", "steam").keywords == {"eggs": 3}
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (
-            ("fit", "interface", "--measure"),
-            "--measure: removed before 1.0; write the two outputs of openssl speed that "
-            "docs/interfaces.md shows, and --software and --hardware\n",
-        ),
-        (
-            ("report", "run", "--pictures", "--flips"),
-            "--flips: --pictures draws the plots and makes no page; leave it out\n",
-        ),
-    ],
-)
-def test_an_option_that_would_do_nothing_is_refused(words: tuple[str, ...], said: str) -> None:
-    done = run_dse(*words)
-    assert (done.returncode, done.stderr) == (2, said)

@@ -216,26 +216,6 @@ def message(table: str, tmp_path: Path, *settings: tuple[str, str], **options: o
 HEADER = "design,n,area_um2,power_mw,clock_mhz,cycles_per_task,payload_bit\n"
 
 
-def test_everything_wrong_with_a_table_is_told_at_once(tmp_path: Path) -> None:
-    rows = "a,1,10,1,500,16,64\nb,0,x,2,500,16,64\nc,3,-5,2,500,,64\n"
-    assert message(HEADER + rows, tmp_path, over=["n"]) == [
-        "t.csv:3:5: area_um2: 'x'; it is not a number; write the number alone; its unit belongs "
-        "in the header",
-        "t.csv:4:5: area_um2: '-5'; it must be positive; correct the figure",
-        "t.csv:4:14: cycles_per_task: ''; the cell is empty; write the number, or leave the row "
-        "out",
-    ]
-
-
-def test_a_parameter_is_positive_and_there(tmp_path: Path) -> None:
-    rows = "a,1,10,1,500,16,64\nb,0,20,2,500,16,64\nc,3,30,2,500,16,64\n"
-    assert message(HEADER + rows, tmp_path, over=["n"]) == [
-        "t.csv:3:3: n: '0'; a parameter is more than 0; leave the row out, or count from 1"
-    ]
-    (text,) = message(HEADER + rows, tmp_path, over=["m"])
-    assert text.startswith("--over m; t.csv has no column 'm'; ")
-
-
 def test_a_column_of_words_gets_a_name_with_which_the_fit_works(tmp_path: Path) -> None:
     header = HEADER.replace("cycles_per_task", "Cycles per block")
     rows = "a,1,10,1,500,16,64\nb,2,20,2,500,8,64\nc,3,30,4,500,4,64\n"
@@ -247,19 +227,6 @@ def test_a_column_of_words_gets_a_name_with_which_the_fit_works(tmp_path: Path) 
     settings = [("columns.cycles_per_block", "Cycles per block")]
     fitted = fit_core(tmp_path / "t.csv", "t", ["cycles_per_block"], settings)
     assert list(fitted.parameters) == ["cycles_per_block"]
-
-
-def test_a_figure_that_is_missing_is_given_on_the_command_line(tmp_path: Path) -> None:
-    rows = "a,1,10,1,500,16\nb,2,20,2,500,8\nc,3,30,4,500,4\n"
-    (text,) = message(HEADER.replace(",payload_bit", "") + rows, tmp_path, over=["n"])
-    assert text.endswith('give all designs one with `--set "values.payload=64 bit"`')
-
-
-def test_the_parameters_have_to_be_named(tmp_path: Path) -> None:
-    rows = "a,1,10,1,500,16,64\nb,2,20,2,500,16,64\nc,3,30,2,500,16,64\n"
-    assert message(HEADER + rows, tmp_path, over=[]) == [
-        "a law has one or two parameters; name one or two columns with --over"
-    ]
 
 
 def test_designs_are_chosen_by_name_as_by_value() -> None:
@@ -274,25 +241,6 @@ def test_designs_are_chosen_by_name_as_by_value() -> None:
     assert found.laws["area"].law == des().laws["area"].law
     with pytest.raises(StudyError, match=r"'u3'; the table has no such design; did you mean 'u"):
         named("[u3]")
-
-
-def test_too_few_designs(tmp_path: Path) -> None:
-    rows = "a,1,10,1,500,16,64\nb,2,20,2,500,16,64\n"
-    assert message(HEADER + rows, tmp_path, over=["n"]) == [
-        "table: 2 designs; a law has two coefficients or more, and needs a design more than that; "
-        "use 3 designs or more"
-    ]
-    rows = "a,1,10,1,500,16,64\nb,1,20,2,500,16,64\nc,1,30,3,500,16,64\n"
-    assert message(HEADER + rows, tmp_path, over=["n"], forms={"area": "square"}) == [
-        "3 designs at these parameters support no square law of area; use more designs, at other "
-        "values of the parameters"
-    ]
-    assert message(
-        HEADER + rows, tmp_path, over=["n"], forms={"aria": "square", "area": "cubic"}
-    ) == [
-        "--form aria; this quantity is not fitted; did you mean 'area' or 'rate'?",
-        "'cubic'; this form is not known; known: affine, constant, exponential, power, square",
-    ]
 
 
 def test_a_record_is_the_law_and_says_where_it_comes_from(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from scipy.optimize import curve_fit
 
 import dse
-from dse.errors import DseError, StudyError
+from dse.errors import DseError
 from dse.fitting.curves import fit_curve, fit_model
 from dse.fitting.report import InterfaceFitReport, report_on
 from dse.fitting.timings import TimingOptions, Timings, read_csv, read_timings
@@ -379,58 +379,6 @@ class TestCsv:
         path.write_text("\n".join([f"granularity_byte,{header},offload_us", *lines]))
         assert read_csv(path, 3e9).host == pytest.approx([1e-6, 2e-6, 5e-6])
 
-    def test_every_fault_at_once(self, tmp_path: Path) -> None:
-        path = tmp_path / "bad.csv"
-        path.write_text(
-            "granularity_byte,host_us,offload_us\n"
-            '16,nan,3\n64,"1,5",-4\n256,x,4\n1024,,2\n64,2,4\n64,0,5\n',
-            encoding="utf-8",
-        )
-        with pytest.raises(StudyError) as caught:
-            read_csv(path)
-        assert str(caught.value).replace(str(path), "bad.csv").splitlines() == [
-            "bad.csv:2:4: host_us: 'nan'; a number is finite; "
-            "write the number, or leave the row out",
-            "bad.csv:3:4: host_us: '1,5'; a number has a decimal point; write 1.5",
-            "bad.csv:3:10: offload_us: '-4'; it must be above zero; correct it, or remove the row",
-            "bad.csv:4:5: host_us: 'x'; it is not a number; "
-            "write the number alone; its unit belongs in the header",
-            "bad.csv:5:6: host_us: ''; the cell is empty; write the number, or leave the row out",
-            "bad.csv:6:1: granularity_byte: '64'; line 3 has this size already; "
-            "keep one row per size: the median of its repetitions",
-            "bad.csv:7:1: granularity_byte: '64'; line 3 has this size already; "
-            "keep one row per size: the median of its repetitions",
-            "bad.csv:7:4: host_us: '0'; it must be above zero; correct it, or remove the row",
-        ]
-
-    @pytest.mark.parametrize(
-        ("text", "said"),
-        [
-            ("", ":1:1: the table is empty"),
-            (
-                GOOD.replace("host_us", "host"),
-                ":1:18: 'host'; host is given in s, op/s, B/s, bit/s, cycles or cycles/B, with any "
-                "prefix; write host_us",
-            ),
-            (GOOD.replace("host_us", "host_m2"), ":1:18: 'host_m2'; host is given in s, op/s,"),
-            (
-                GOOD.replace("host_us", "host_cycles"),
-                ":1:18: 'host_cycles'; nothing says how long a cycle is; add --clock \"3 GHz\"",
-            ),
-            (GOOD.replace("_byte", "_bit"), ":1:1: 'granularity_bit'; granularity is given in B"),
-            (GOOD.replace(",", ";"), ":1:1: 'granularity_byte;host_us;offload_us'; cells are sep"),
-            (GOOD.replace(",3\n", ",3,\n"), ":2:1: the header has 3 cells and this row 4"),
-            (GOOD.replace("offload_us", "other_ns"), "the column 'offload' is missing"),
-            ("\n".join(GOOD.split("\n")[:3]), ":1:1: 2 sizes; a curve has 2 parameters or more"),
-        ],
-    )
-    def test_faults(self, tmp_path: Path, text: str, said: str) -> None:
-        path = tmp_path / "bad.csv"
-        path.write_text(text, encoding="utf-8")
-        with pytest.raises(StudyError) as caught:
-            read_csv(path)
-        assert said in str(caught.value)
-
 
 def saved(found: InterfaceFitReport, out: Path, per_byte: str = "latency") -> None:
     """Write the record of a fit."""
@@ -530,24 +478,3 @@ class TestCommand:
         status, _, said = command(*arguments)
         assert status == 2
         assert said == "link.yaml is there already; name another file, or delete it\n"
-
-    @pytest.mark.parametrize(
-        ("arguments", "said"),
-        [
-            ((), "a fit needs a CSV of granularity, host and offload times, or --hardware"),
-            (("a.csv", "--clock", "3 W"), "--clock '3 W': a value in Hz is needed"),
-            (("--software", "a.txt"), "a fit needs a CSV"),
-            (("none.csv",), "none.csv cannot be read: No such file or directory"),
-        ],
-    )
-    def test_nothing_to_fit(self, command: Command, arguments: tuple[str, ...], said: str) -> None:
-        status, _, error = command("fit", "interface", *arguments)
-        assert status == 2
-        assert error.startswith(said)
-
-    def test_columns_exchanged_are_noticed(self, command: Command, tmp_path: Path) -> None:
-        falling = GOOD.replace("1,3", "9,3").replace("18,", "2,")
-        (tmp_path / "falling.csv").write_text(falling, encoding="utf-8")
-        status, _, error = command("fit", "interface", "falling.csv")
-        assert status == 2
-        assert error.startswith("the host takes 9 us for the smallest and 2 us for the largest")

@@ -91,13 +91,6 @@ def test_without_openssl_it_says_what_can_be_measured(
     assert "--kernels zlib_6" in error
 
 
-def test_a_kernel_that_is_not_known_names_the_nearest(
-    command: Callable[..., tuple[int, str, str]],
-) -> None:
-    status, _, error = command("--kernels", "sha265")
-    assert (status, "'sha256'" in error) == (2, True)
-
-
 def test_zlib_takes_longer_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host, "_timed", lambda _, __, size: 1e-6 + 20e-9 * size)
     monkeypatch.setattr(shutil, "which", lambda _: None)

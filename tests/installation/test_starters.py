@@ -80,15 +80,6 @@ def test_a_record_of_another_content_is_not_replaced(tmp_path: Path) -> None:
     assert record.read_text(encoding="utf-8") == "mine"
 
 
-def test_a_study_that_does_not_come_with_it(tmp_path: Path) -> None:
-    done = run_dse("new", "study", "--from", "settop", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (
-        2,
-        "no study called 'settop' comes with the program; did you mean 'settop_116mbps'?\n",
-    )
-    assert not [*tmp_path.iterdir()]
-
-
 def test_nothing_is_replaced(tmp_path: Path) -> None:
     path, _ = inventory.new_study(tmp_path / "study.yaml")
     path.write_text("mine", encoding="utf-8")
@@ -104,10 +95,3 @@ def test_nothing_is_replaced(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=r"cannot be written: File name too long"):
         inventory.new_study(tmp_path / ("x" * 300))
-
-
-@pytest.mark.parametrize("kind", ["core", "objective", "method"])
-def test_packages_are_written_by_hand(kind: str) -> None:
-    done = run_dse("new", kind, "aes")
-    rule = f"dse new {kind}: removed before 1.0; write the package by hand: docs/plugins.md shows"
-    assert (done.returncode, done.stderr) == (2, f"{rule} the record and its entry point\n")

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import dse
-from dse.errors import StudyError
 from dse.objectives.system.inline import reread_cv2, reread_ratio
 from dse.study import study
 
@@ -81,11 +80,6 @@ def test_the_segment_is_assumed_unless_it_is_written(write) -> None:
     )
 
 
-def test_more_than_all_segments_are_not_sent_again(write) -> None:
-    with pytest.raises(StudyError, match="a share is at most 1"):
-        study.prepare(study.read_study(write(STUDY.replace("10 %", "110 %")), ()))
-
-
 def test_an_engine_beside_the_data_reads_nothing_again(write) -> None:
     """One share of a network stands beside a choice of attachments: only inline feels it."""
     axis = "axes: {interface.attachment: [inline, look_aside]}\n"
@@ -97,12 +91,6 @@ def test_an_engine_beside_the_data_reads_nothing_again(write) -> None:
     inline, beside = problem.describe(index)["link_bit_per_s"]
     assert inline == pytest.approx(128e9 / (1 + by_hand(16384, 1448, 0.1) / 16384))
     assert beside == 128e9
-
-
-def test_a_share_that_nobody_reads_again_for_is_a_fault(write) -> None:
-    beside = STUDY.replace("attachment: inline", "attachment: pcie_card")
-    with pytest.raises(StudyError, match=r"retransmit_share.*write `attachment: inline`"):
-        study.prepare(study.read_study(write(beside), ()))
 
 
 def test_only_the_way_in_carries_a_record(write) -> None:

@@ -10,7 +10,7 @@ import pytest
 from dse.contract import PCIE_LINKS
 from dse.objectives.system import pcie
 from dse.study import study
-from tests.conftest import Write, faults, problem_of
+from tests.conftest import Write, problem_of
 from tests.objectives.packets import INTERVALS, TO_DEVICE, TO_HOST, batch, counted, packet_rate
 from tests.search.test_compose import front
 
@@ -159,46 +159,12 @@ def test_an_attachment_adds_its_own_power_and_area(write: Write) -> None:
     assert np.array_equal(one["power_w"], other["power_w"])
 
 
-def told(text: str, write: Write) -> list[str]:
-    return [fault.removeprefix("study.yaml:") for fault in faults(write(text))]
-
-
 LINKED = """\
 workload: {rate: 30 Gbit/s, granularity: 1500 B}
 stages: [{core: des}]
 interface: {pcie: gen3 x8}
 objectives: {area: minimise}
 """
-
-
-@pytest.mark.parametrize(
-    ("changed", "fault"),
-    [
-        (
-            ("pcie: gen3 x8", "pcie: gen6 x8"),
-            "3:13: interface.pcie: 'gen6 x8'; PCI Express links are gen1 to gen5 with x1, x2, x4, "
-            "x8 or x16 lanes; did you mean 'gen5 x8' or 'gen4 x8' or 'gen3 x8'?",
-        ),
-        (
-            ("pcie: gen3 x8", "pcie: gen3 x8, max_payload: 8 KiB"),
-            "3:28: interface.max_payload: '8 KiB'; it is one of 128 B, 256 B, 512 B, 1 KiB, 2 KiB, "
-            "4 KiB; write 4 KiB",
-        ),
-        (
-            ("pcie: gen3 x8", "max_read_request: 512 B"),
-            "3:13: interface.max_read_request: '512 B'; it describes a PCI Express link, and no "
-            "interface of the study has one; add for instance `pcie: gen4 x8` to `interface`",
-        ),
-        (
-            ("pcie: gen3 x8", "pcie: gen3 x8, batch: 2.5"),
-            "3:28: interface.batch: 2.5; it must be a whole number; write for instance 2",
-        ),
-    ],
-)
-def test_combinations_that_cannot_be_are_faults(
-    changed: tuple[str, str], fault: str, write: Write
-) -> None:
-    assert told(LINKED.replace(*changed), write) == [fault]
 
 
 def test_what_was_negotiated_is_assumed_aloud() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dse
-from dse.errors import InfeasibleError, StudyError, UnitError
+from dse.errors import InfeasibleError, UnitError
 from dse.model.problem import Problem
 from dse.model.space import as_index, one_block
 from dse.objectives.system.waiting import offload_arrival_cv2
@@ -199,66 +199,6 @@ def test_composed_fronts_are_those_of_all_designs_of_all_policies(write: Write) 
         policies |= {*every.front_index[:, axis].tolist()}
     assert points > 20
     assert len(policies) > 2
-
-
-def faults(text: str) -> list[str]:
-    with pytest.raises(StudyError) as caught:
-        study.prepare(study.read_study(text))
-    return [str(fault).partition("study:")[2] or str(fault) for fault in caught.value.faults]
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        (
-            MIX,
-            "granularity: 576 B",
-            "workload.offload_above: '64 B'; sizes that stay on the host are some of a mix, and "
-            "workload.granularity is none; write for instance "
-            "granularity: {64 B: 3/4, 1500 B: 1/4}",
-        ),
-        (
-            "above: 64 B",
-            "above: 1500 B",
-            "workload.offload_above: '1500 B'; no size is above 1500 B: all stay, which is the "
-            "host alone; write less than 1500 B; answers include the host alone",
-        ),
-        (
-            "above: 64 B",
-            "above: 63 B",
-            "workload.offload_above: '63 B'; the least size is 64 B, so that none stays on the "
-            "host; write at least 64 B, or 0 B to offload every size",
-        ),
-        (
-            ", kernel: {index: 3 ns/B, exponent: 1.1, offset: 20 ns}",
-            "",
-            "workload.offload_above: '64 B'; nothing says how long the host takes for the sizes "
-            "that stay; add workload.kernel; `dse list kernels` shows the names",
-        ),
-        (
-            "rate: 12 Gbit/s, ",
-            "",
-            "workload.offload_above: '64 B'; without workload.rate nobody says how much work "
-            "stays on the host; set workload.rate, or workload.offload_rate",
-        ),
-        (
-            "above: 64 B",
-            "above: 64 B, program_share: 30 %, program_offloads: 1 kHz",
-            "workload.offload_above: '64 B'; every call of the kernel in workload.program_offloads "
-            "is taken to be offloaded; remove it, or workload.program_offloads and its share",
-        ),
-        (
-            "above: 64 B",
-            "above: 64 ns",
-            "workload.offload_above: '64 ns'; a value in B is needed, not one in s; write the "
-            "value with its unit, such as '64 B'",
-        ),
-    ],
-)
-def test_a_policy_that_makes_no_sense_is_refused(old: str, new: str, said: str) -> None:
-    text = problem_text("rate: 12 Gbit/s", "40")
-    assert old in text
-    assert any(fault.endswith(said) for fault in faults(text.replace(old, new)))
 
 
 def test_an_answer_says_what_stays_and_what_that_takes(write: Write) -> None:

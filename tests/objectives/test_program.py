@@ -7,9 +7,7 @@ import pytest
 
 import dse
 from dse.contract import WAIT_MODES
-from dse.errors import StudyError
 from dse.objectives.system.host import program_speedup
-from dse.study import study
 from tests.conftest import Write
 
 
@@ -85,33 +83,3 @@ def test_a_study_optimises_bounds_and_tells_it(write: Write) -> None:
     assert (front["speedup"] < 1).all()
     said = " ".join(dse.answer(path, flips=False).text(all=True).split())
     assert "program speedup" in said.lower()
-
-
-@pytest.mark.parametrize(
-    ("program", "said"),
-    [
-        (
-            "program_share: 30 %",
-            "workload.program_share: '30 %'; what offloads do for a program needs "
-            "workload.program_share and workload.program_offloads; add for instance "
-            "workload.program_offloads: 100 kHz",
-        ),
-        (
-            "program_share: 130 %, program_offloads: 1 kHz",
-            "workload.program_share: '130 %'; a share is at most 1; write for instance 30 %",
-        ),
-    ],
-)
-def test_half_a_program_is_refused(write: Write, program: str, said: str) -> None:
-    with pytest.raises(StudyError) as caught:
-        study.prepare(study.read_study(write(STUDY.replace("PROGRAM", program))))
-    assert any(said in str(fault) for fault in caught.value.faults)
-
-
-def test_a_program_without_an_interface_is_refused(write: Write) -> None:
-    path = write(
-        f"workload: {{rate: 1 Gbit/s, {PROGRAM}}}\nstages: [{{core: des}}]\n"
-        "objectives: {area: minimise}\n"
-    )
-    with pytest.raises(StudyError, match="pass an interface, and this study has none"):
-        study.prepare(study.read_study(path))

@@ -9,7 +9,7 @@ import dse
 from dse.objectives.system.mixes import mixed_limit_bit_per_s, size_wait_s
 from dse.objectives.system.waiting import offload_latency_p99_s, slot_load
 from dse.study import study
-from tests.conftest import Write, faults
+from tests.conftest import Write
 from tests.objectives.packets import TO_DEVICE, TO_HOST, batch, counted
 from tests.search.test_compose import front
 
@@ -108,51 +108,6 @@ def test_sizes_change_in_proportion_to_their_mean(write: Write) -> None:
 
     once, twice = "{64 B: 3/4, 1024 B: 1/4}", "{128 B: 3/4, 2 KiB: 1/4}"
     assert wire_byte(once, 2 * 304) == wire_byte(twice, 2 * 304)
-
-
-def told(write: Write, old: str, new: str) -> list[str]:
-    text = STUDY.replace("LINK", LINKS["plain"]).replace("ARRIVALS", "")
-    text = text.replace(old, new).replace("SIZES", MIX)
-    return [fault.removeprefix("study.yaml:") for fault in faults(write(text))]
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        (
-            "SIZES",
-            "{64 B: 7/12, 1500 B: 1/12}",
-            "1:29: workload.granularity: the shares of all sizes add up to 0.6667, not 1; write "
-            "for instance {64 B: 3/4, 1500 B: 1/4}",
-        ),
-        (
-            "SIZES",
-            "{64 B: all}",
-            "1:29: workload.granularity: a share of offloads is more than 0 and at most 1; write "
-            "7/12, or 58 %",
-        ),
-        (
-            "rate: 10 Gbit/s, granularity: SIZES",
-            "granularity: SIZES, arrivals: steady",
-            "1:66: workload.arrivals: 'steady'; without workload.rate a design carries all that it "
-            "can, and offloads that are of several sizes would wait forever; set workload.rate",
-        ),
-        (
-            "fleet: mixed",
-            "clock: meet, fleet: mixed",
-            "1:29: workload.granularity: at clocks that only just meet the rate, offloads of "
-            "several sizes do not reach it; write `clock: 1`, or other fractions, in the stages",
-        ),
-        (
-            "SIZES",
-            "SIZES, chained: true",
-            "1:29: workload.granularity: tasks of a stream that wait for each other are not "
-            "modelled for a mix of sizes; write one size, or remove `chained`",
-        ),
-    ],
-)
-def test_what_makes_no_mix_is_refused(write: Write, old: str, new: str, said: str) -> None:
-    assert said in told(write, old, new)
 
 
 def test_a_mix_is_told(write: Write) -> None:

@@ -10,12 +10,12 @@ from scipy.stats import poisson
 
 import dse
 from benchmarks import simulation as random_designs
-from dse.errors import InfeasibleError, StudyError
+from dse.errors import InfeasibleError
 from dse.objectives.system import mixes
 from dse.objectives.system.mixes import decay_per_gap, station_wait_s
 from dse.objectives.system.waiting import taken_slots
 from dse.study import study
-from tests.conftest import STUDIES, Write, faults
+from tests.conftest import STUDIES, Write
 
 LOADS = np.array([0.05, 0.3, 0.5, 0.8, 0.95, 0.999])
 
@@ -186,58 +186,6 @@ stages:
 interface: {overhead: 100 ns, latency: 500 ns, link: 20 GB/s, in_flight: 8, host_cores: 4}
 objectives: {offload_latency_p99: minimise}
 """
-
-
-def told(write: Write, old: str, new: str) -> list[str]:
-    path = write(GOOD.replace(old, new))
-    return [fault.removeprefix("study.yaml:") for fault in faults(path)]
-
-
-def test_arrivals_that_make_no_sense_are_refused(write: Write) -> None:
-    assert told(write, "arrivals: poisson", "arrivals: bursty") == [
-        "1:50: workload.arrivals: 'bursty'; this is one of steady, poisson, or a number as "
-        "{cv2: 4}; write steady or poisson"
-    ]
-    assert told(write, "arrivals: poisson", "arrivals: {cv: 2}") == [
-        "1:50: workload.arrivals: this is one of steady, poisson, or a number as "
-        "{cv2: 4}; write steady or poisson"
-    ]
-    assert told(write, "arrivals: poisson", "arrivals: true") == [
-        "1:50: workload.arrivals: True; this is one of steady, poisson, or a number as "
-        "{cv2: 4}; write steady or poisson"
-    ]
-    assert told(write, "arrivals: poisson", "arrivals: {cv2: -1}") == [
-        "1:50: workload.arrivals: it must be 0 or more; write 0 or more"
-    ]
-    assert told(write, "rate: 100 Gbit/s, ", "") == [
-        "1:32: workload.arrivals: 'poisson'; without workload.rate a design carries all that it "
-        "can, and offloads that do not arrive steadily would wait forever; set workload.rate"
-    ]
-    assert told(write, "instances: 4}", "instances: 4, clock: meet}") == [
-        "1:50: workload.arrivals: 'poisson'; clocks that meet the rate leave nothing to spare, "
-        "and offloads that do not arrive steadily would wait forever; write `clock: 1`, or other "
-        "fractions, in the stages"
-    ]
-
-
-def test_arrivals_need_an_interface(write: Write) -> None:
-    path = write(
-        "workload: {rate: 1 Gbit/s, arrivals: {cv2: 4}}\n"
-        "stages: [{core: des}]\nobjectives: {area: minimise}\n"
-    )
-    with pytest.raises(StudyError) as caught:
-        study.prepare(study.read_study(path))
-    assert "arrivals are those of offloads, and a study without an interface has none" in str(
-        caught.value
-    )
-
-
-def test_a_quantity_of_waiting_names_the_field_that_it_needs(write: Write) -> None:
-    assert told(write, ", arrivals: poisson", "") == [
-        "5:14: objectives.offload_latency_p99: 'offload_latency_p99'; offload_latency_p99_s needs "
-        "workload.arrivals, which this study does not set; add workload.arrivals, or drop the "
-        "objective"
-    ]
 
 
 def test_an_answer_warns_of_a_bottleneck_that_is_nearly_always_busy(write: Write) -> None:

@@ -174,13 +174,6 @@ def test_a_run_that_was_changed_gets_no_page(tmp_path: Path) -> None:
     assert not (tmp_path / "page.html").exists()
 
 
-def test_a_folder_that_is_no_run_gets_no_page(tmp_path: Path) -> None:
-    done = run_dse("report", "nowhere", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "'nowhere' does not exist; name one that `dse run` wrote\n"
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_page_says_what_its_cores_are(tmp_path: Path) -> None:
     dse.run(tiny(), out=tmp_path / "run", plots=False)
     page = dse.report(tmp_path / "run").read_text(encoding="utf-8")

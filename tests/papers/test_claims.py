@@ -204,8 +204,3 @@ def test_command() -> None:
     assert answer["contradictions"] > 0  # an answer, hence status 0
     (root,) = [claim for claim in answer["claims"] if claim["name"] == "roofline-6-phi-random"]
     assert root["ours_within"] == pytest.approx([8.944, 8.981], abs=0.001)
-    unknown = run_dse("papers", "logcan")
-    assert (unknown.returncode, unknown.stdout) == (2, "")
-    assert unknown.stderr.startswith(
-        "'logcan' is neither a paper nor a figure; did you mean 'logca'"
-    )

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 
-from dse.errors import UnknownPluginError
 from dse.objectives.catalogue import platform_called
 from dse.objectives.logca.paper.devices import logca
 from dse.objectives.roofline.model import EnergyRoofline
@@ -106,11 +105,3 @@ def test_regimes_meet_at_the_balances(drawn) -> None:
 def test_47_mobile_gpus_are_up_to_1_6_times_as_fast(drawn) -> None:
     titan, many, _ = (xy[:, 1] for xy in curves(drawn["roofline-1"].axes[0]).values())
     assert np.max(many / titan) == pytest.approx(1.6, abs=0.05)
-
-
-def test_an_unknown_name_is_answered_with_the_nearest() -> None:
-    with pytest.raises(UnknownPluginError) as error:
-        figures.select_figures(["logca-33"])
-    assert str(error.value).startswith(
-        "'logca-33' is neither a paper nor a figure; did you mean 'logca-3'"
-    )

@@ -10,7 +10,6 @@ import pytest
 
 import dse
 from dse import contract, search
-from dse.errors import DseError
 from dse.plugins import registry
 from dse.runs import runner
 from dse.runs.solved import Options
@@ -197,22 +196,3 @@ def test_without_an_uncertainty_it_says_how_to_give_one(write: Write) -> None:
     text = dse.uncertainty(write(TINY)).text()
     assert "The study states no uncertainty" in text
     assert '--of "area=10 %"' in " ".join(text.split())
-
-
-@pytest.mark.parametrize(
-    ("written", "message"),
-    [
-        ({"aera": "10 %"}, "uncertainty of 'aera': no metric of a core and no field with a unit; "),
-        ({"area": "10"}, "the uncertainty of 'area' is '10': it must be a percentage; write for "),
-        ({"area": "-5 %"}, "the uncertainty of 'area' is '-5 %': an uncertainty is not negative; "),
-        ({"workload.streams": "5 %"}, "uncertainty of 'workload.streams': it is a whole number; "),
-        (
-            {"interface.overhead": "5 %"},
-            "uncertainty of 'interface.overhead': it is not set by this study; ",
-        ),
-    ],
-)
-def test_nonsense_is_refused(write: Write, written: dict[str, str], message: str) -> None:
-    with pytest.raises(DseError) as refused:
-        dse.uncertainty(write(TINY), of=written)
-    assert str(refused.value).startswith(message)

@@ -12,7 +12,6 @@ import pytest
 
 import dse
 from benchmarks import simulation as random_designs
-from dse.errors import DseError
 from dse.simulation import report
 from dse.simulation.events import Passage, arrivals, kinds, one_after_the_other, pass_through
 from dse.simulation.pipeline import Draw, Pipeline, Station, Traffic
@@ -312,43 +311,3 @@ def test_a_limit_of_events_and_an_interrupt_leave_what_has_ended(
     stopped = dse.simulate(write(STUDY), offloads=30_000, progress=impatient)
     assert 0 < stopped.ended < 30_000
     assert "because it was interrupted" in stopped.text()
-
-
-REFUSED = {
-    "power cap": (
-        "objectives",
-        "budget: {power_cap: 2 W}\nobjectives",
-        "a power cap, under which clocks fall, is not simulated; remove budget.power_cap",
-    ),
-    "meet": (
-        "instances: [3, 4]",
-        "instances: 4, clock: meet",
-        "clocks that meet the rate are not simulated; write `clock: 1`, or another fraction, in "
-        "the stages",
-    ),
-    "dependent": (
-        "100 Gbit/s, granularity: 4 KiB}",
-        "10 Gbit/s, granularity: 4 KiB, chained: true, streams: 64}",
-        "streams of dependent tasks that share pipelines are not simulated; set "
-        "workload.streams=1, or workload.chained=false",
-    ),
-    "sweep": (
-        "objectives",
-        "sweep: {interface.in_flight: [4, 8]}\nobjectives",
-        "the study sweeps interface.in_flight, and one design is simulated; set one value: "
-        "interface.in_flight=4.0",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", REFUSED)
-def test_what_is_not_simulated_is_said(write: Write, case: str) -> None:
-    old, new, said = REFUSED[case]
-    with pytest.raises(DseError) as caught:
-        dse.simulate(write(STUDY.replace(old, new)))
-    assert str(caught.value) == said
-
-
-def test_a_study_without_offloads_has_nothing_to_simulate() -> None:
-    with pytest.raises(DseError, match="what is simulated are offloads, and this study has none"):
-        dse.simulate("studies/des_100gbps.yaml")
