@@ -72,31 +72,6 @@ def test_help_keeps_the_signature() -> None:
         dse.run()  # type: ignore[call-arg]
 
 
-ROWS = "give rows of whole numbers, shape (n, 6): a position on each axis"
-LIMIT = "des.u8, which has 6 values; give 0 to 5"
-
-
-@pytest.mark.parametrize(
-    ("rows", "expected"),
-    [
-        ([[0, 0, 0, 0, 0, 0], [0, 0, 0, 0, -1, 0]], f"row 1: -1 is no position on {LIMIT}"),
-        (np.array([[0, 0, 0, 0, 99, 0]]), f"row 0: 99 is no position on {LIMIT}"),
-        (np.full((1, 6), 0.5), f"float64 of shape (1, 6) is no designs; {ROWS}"),
-        (np.zeros((1, 6), dtype=bool), f"bool of shape (1, 6) is no designs; {ROWS}"),
-        ([0, 0, 0, 0, 0, 0], f"int64 of shape (6,) is no designs; {ROWS}"),
-        (np.zeros((2, 5), dtype=np.int64), f"int64 of shape (2, 5) is no designs; {ROWS}"),
-        ([[0], [0, 1]], f"object of shape (2,) is no designs; {ROWS}"),
-        ("abc", f"<U3 of shape () is no designs; {ROWS}"),
-    ],
-)
-def test_rows_that_are_no_designs(rows: Any, expected: str) -> None:
-    problem = dse.problem(MIXED)
-    for asked in (problem.evaluate, problem.describe):
-        with pytest.raises(dse.errors.ArgumentError) as refused:
-            asked(rows)
-        assert str(refused.value) == expected
-
-
 def test_rows_that_are_designs() -> None:
     problem, plain = dse.problem(MIXED), dse.load(MIXED).problem
     last = [size - 1 for size in problem.sizes]

@@ -15,7 +15,6 @@ from dse.cores.rtl.des import encrypt
 from dse.cores.rtl.fft import error_bound, loudest, transform
 from dse.cores.rtl.jacobi import smooth
 from dse.cores.rtl.verilog import signed_digits, weighted
-from dse.errors import ArgumentError
 from dse.plugins import registry
 from tests.cores.bench import first_wrong, needs_icarus
 
@@ -182,19 +181,6 @@ def test_figures_follow_from_the_answers(made: Generator, parameters: dict[str, 
     assert answered - begun == design.latency_cycles
     rate = (vectors.cycles - answered) / design.cycles_per_task
     assert rate <= vectors.tasks <= rate + design.tasks_in_flight
-
-
-def test_what_a_generator_cannot_make_is_refused() -> None:
-    jacobi = registry.get(Generator, "jacobi")
-    with pytest.raises(ArgumentError) as caught:
-        jacobi(side=5)
-    assert str(caught.value) == "jacobi: side cannot be 5; one of 1, 2, 3, 4"
-    with pytest.raises(ArgumentError) as caught:
-        jacobi(sides=4)
-    rule = "'sides' is no parameter of generator 'jacobi'; did you mean 'side'?"
-    assert str(caught.value) == rule
-    with pytest.raises(ArgumentError, match="aes256: columns are those of one round"):
-        registry.get(Generator, "aes256")(unroll=2, structure="column")
 
 
 def test_bits_are_those_of_whole_numbers_the_lowest_first() -> None:

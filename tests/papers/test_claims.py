@@ -14,8 +14,7 @@ import pytest
 from dse.algebra import units
 from dse.contract.papers import CONTRADICTION, JUDGEMENTS, READING, RESIDUAL, Claim
 from dse.cores._table import read_table
-from dse.errors import UnknownPluginError
-from dse.papers.reproduce import Reproduction, reproduce, select_claims
+from dse.papers.reproduce import Reproduction, reproduce
 from dse.papers.study_runner import StudyRunner
 from dse.papers.verdicts import AGREES, DIFFERS, UNCHECKED, WITHIN, check_claim
 from dse.plugins import registry
@@ -186,14 +185,6 @@ def test_text(found: Reproduction) -> None:
     (line,) = (line for line in text.splitlines() if "performance of r8  " in line)
     assert "29.858 Mtask/s (29.846 to 29.871)" in line
     assert text.endswith(found.summary())
-
-
-def test_unknown_paper() -> None:
-    with pytest.raises(UnknownPluginError) as caught:
-        select_claims(CLAIMS.values(), ["rooflines"])
-    assert str(caught.value) == (
-        "'rooflines' is not a paper with claims to check; did you mean 'roofline'?"
-    )
 
 
 def test_command() -> None:

@@ -62,21 +62,6 @@ def test_the_command_repeats_itself_and_has_units() -> None:
     assert json.loads(shown[2])["area_m2"]["effects"][0]["value"] == pytest.approx(57768e-12)
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"of": "area=10 %"}, "of: only without --sobol; leave it out"),
-        ({"width": "150 %"}, "a width of 150 %: it must be above 0 and below 100 %; "),
-        ({"samples": 1}, "1 samples: a power of two from 2 on is needed; "),
-        ({"samples": 100}, "100 samples: a power of two from 2 on is needed; "),
-    ],
-)
-def test_nonsense_is_refused(given: dict[str, object], message: str) -> None:
-    with pytest.raises(DseError) as refused:
-        dse.uncertainty(DES, sobol=True, overrides=FIXED, **given)
-    assert str(refused.value).startswith(message)
-
-
 def test_without_salib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "SALib.analyze", None)
     with pytest.raises(DseError, match=r'pip install "accel-dse\[uncertainty\]"'):
