@@ -12,10 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
 from dse.contract import Core, Objective
 from dse.plugins import registry
-from tests.conftest import STUDIES, run_dse, stranger
+from tests.conftest import ROOT, STUDIES, run_dse, stranger
 
 STUDY = """\
 workload: {rate: 1 Gbit/s}
@@ -62,72 +63,14 @@ def test_a_new_quantity_is_reported(install: Install, tmp_path: Path) -> None:
 
 
 CORE, QUANTITY, PROVIDER = "dse.cores", "dse.objectives", "dse.providers"
-CASES = {
-    "duplicate": (
-        (CORE, "des = stranger:record", "from dse.cores.des import core as record"),
-        "two plug-ins are called 'des': dse.cores: des = dse.cores.des:core of accel-dse",
-    ),
-    "broken": (
-        (CORE, "aes = stranger:record", "import a_module_that_is_not_there"),
-        "plug-in dse.cores: aes = stranger:record of stranger 1.0 fails to load: ModuleNotFound",
-    ),
-    "leaving": (
-        (CORE, "aes = stranger:record", "raise SystemExit(0)"),
-        "plug-in dse.cores: aes = stranger:record of stranger 1.0 fails to load: SystemExit",
-    ),
-    "wrong type": (
-        (CORE, "aes = stranger:record", "record = 3"),
-        "plug-in dse.cores: aes = stranger:record of stranger 1.0 is a int; its group asks for a "
-        "dse.contract.Core",
-    ),
-    "a tuple": (
-        (CORE, "aes = stranger:record", "from dse.cores.des import core\nrecord = (core,)"),
-        "plug-in dse.cores: aes = stranger:record of stranger 1.0 is a tuple; its group asks for",
-    ),
-    "another name": (
-        (CORE, "aes = stranger:record", "from dse.cores.des import core as record"),
-        "plug-in dse.cores: aes = stranger:record of stranger 1.0 leads to a core called 'des'; an "
-        "entry point has the name of its record: write des = ...",
-    ),
-    "nameless": (
-        (
-            QUANTITY,
-            "x = stranger:record",
-            "from functools import partial\nfrom dse.contract import Objective\n"
-            "record = Objective(partial(max), source='a test')",
-        ),
-        "plug-in dse.objectives: x = stranger:record of stranger 1.0 has no name; name its record",
-    ),
-    "broken quantity": (
-        (QUANTITY, "debt_w = stranger:debt_w", "1 / 0"),
-        "plug-in dse.objectives: debt_w = stranger:debt_w of stranger 1.0 fails to load: ZeroDiv",
-    ),
-    "duplicate of a provider": (
-        (PROVIDER, "cores = stranger:cores", 'cores = {"dse.cores.des:core": "des"}'),
-        "two plug-ins are called 'des': dse.cores: des = dse.cores.des:core of accel-dse",
-    ),
-    "broken, of a provider": (
-        (PROVIDER, "cores = stranger:cores", 'cores = {"stranger:called": "aes"}\ncalled = [].pop'),
-        "plug-in dse.cores: aes = stranger:called of stranger 1.0 fails to load: TypeError",
-    ),
-}
-LOST = {
-    case: (
-        (PROVIDER, f"{kind} = stranger:cores", module),
-        f"plug-in dse.providers: {kind} = stranger:cores of stranger 1.0 {message}",
-    )
-    for case, kind, module, message in (
-        ("broken provider", "cores", "1 / 0", "fails to load: ZeroDivisionError"),
-        ("provider of no mapping", "cores", "cores = {1: 2}", "is no mapping of texts"),
-        ("misspelled kind", "core", "cores = {}", "is of no kind; write one of cores, generators"),
-    )
-}
-"""What cannot say the names of its records."""
+GOLDEN = YAML(typ="safe", pure=True).load(ROOT / "tests" / "golden" / "plug_ins.yaml")
+CASES: dict[str, list[str]] = GOLDEN["unusable"]
+LOST: dict[str, list[str]] = GOLDEN["lost"]
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_what_cannot_be_used_stops_a_study_that_names_it(case: str, install: Install) -> None:
-    (group, entry, module), message = CASES[case]
+    group, entry, module, message = CASES[case]
     provided = "des" if "duplicate" in case else "aes"
     name = provided if group == PROVIDER else entry.partition(" ")[0]
     study, place = STUDY.replace("core: des", f"core: {name}"), "2:11: stages.0.core"
@@ -141,7 +84,7 @@ def test_what_cannot_be_used_stops_a_study_that_names_it(case: str, install: Ins
 
 @pytest.mark.parametrize("case", LOST)
 def test_a_name_that_a_lost_provider_may_have_names_it(case: str, install: Install) -> None:
-    (group, entry, module), message = LOST[case]
+    group, entry, module, message = LOST[case]
     done = install(group, entry, module, study=STUDY.replace("core: des", "core: aes"))
     assert done.returncode == 2
     assert f"'aes' is not a known core; did you mean 'des'?; {message}" in done.stderr
@@ -151,7 +94,7 @@ def test_a_name_that_a_lost_provider_may_have_names_it(case: str, install: Insta
 def test_what_cannot_be_used_stops_no_other_study(
     case: str, install: Install, tmp_path: Path
 ) -> None:
-    (group, entry, module), _ = (CASES | LOST)[case]
+    group, entry, module, _ = (CASES | LOST)[case]
     done = install(group, entry, module)
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["notes"] == []
@@ -159,7 +102,7 @@ def test_what_cannot_be_used_stops_no_other_study(
 
 @pytest.mark.parametrize("case", CASES | LOST)
 def test_doctor_shows_what_cannot_be_used_and_goes_on(case: str, install: Install) -> None:
-    (group, entry, module), message = (CASES | LOST)[case]
+    group, entry, module, message = (CASES | LOST)[case]
     done = install(group, entry, module, "doctor", "--json")
     assert (done.returncode, done.stderr) == (1, "")
     facts = json.loads(done.stdout)
@@ -171,7 +114,7 @@ def test_doctor_shows_what_cannot_be_used_and_goes_on(case: str, install: Instal
 
 @pytest.mark.parametrize("case", ["broken", "broken, of a provider", *LOST])
 def test_a_list_says_what_it_leaves_out(case: str, install: Install) -> None:
-    (group, entry, module), message = (CASES | LOST)[case]
+    group, entry, module, message = (CASES | LOST)[case]
     done = install(group, entry, module, "list", "cores")
     assert done.returncode == 0
     assert "des" in done.stdout
@@ -297,17 +240,7 @@ def test_a_plug_in_that_is_not_there(install: Install) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value", "more", "message"),
-    [
-        ("debt_w", "-power_w", "", "implausible: debt_w is -"),
-        ("flat_m2", "0 * area_m2", ", grows_with_instances=True", "implausible: flat_m2 is 0 and"),
-        ("lost_w", "power_w / 0 * 0", "", "implausible: lost_w is nan"),
-        ("rash_w", "1 // 0", "", "rash_w fails: ZeroDivisionError"),
-        ("leaving_w", "exit(0)", "", "leaving_w fails: SystemExit: 0; repair"),
-        ("word_w", "'one'", "", "word_w fails: it returns text, not a real number for each"),
-        ("deep_w", "power_w * 1j", "", "deep_w fails: it returns complex numbers"),
-        ("loose_w", "[None] * len(power_w)", "", "loose_w fails: it returns objects"),
-        ("wide_w", "[power_w, power_w]", "", "wide_w fails: it returns the shape (2, "),
-    ],
+    GOLDEN["broken"],
 )
 def test_a_broken_model_stops_the_run(
     name: str, value: str, more: str, message: str, install: Install, tmp_path: Path
