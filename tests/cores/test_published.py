@@ -45,15 +45,6 @@ def off_a_line(rounds: np.ndarray, area: np.ndarray) -> float:
     return float(np.abs(columns @ line - 1).max())
 
 
-def test_the_table_of_65_nm_is_whole() -> None:
-    rows = printed()
-    assert sum(map(len, rows.values())) == 88
-    assert {name.partition("-")[0] for name in rows} == {
-        *("drygascon", "elephant", "beetle", "pyjamask", "romulus", "subterranean"),
-        *("tinyjambu", "xoodyak"),
-    }
-
-
 def test_the_printed_rate_is_that_of_the_shortest_period() -> None:
     """A message takes a whole number of cycles then, as far as the rate is printed; else not."""
     whole = defaultdict(list)

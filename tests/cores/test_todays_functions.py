@@ -209,33 +209,3 @@ def test_a_box_is_that_of_the_standard(kind: str) -> None:
                 found |= values[text] << bit
             found ^= 0x63
     assert tuple(found) == substitution()
-
-
-def tower_product(a: int, b: int, width: int, c: int) -> int:
-    """Return a product in GF(2 ** width), as y ** 2 = y + 1, y ** 2 = y + 2, y ** 2 = y + c."""
-    if width == 1:
-        return a & b
-    half = width // 2
-    (a1, a0), (b1, b0) = divmod(a, 1 << half), divmod(b, 1 << half)
-    high, low = tower_product(a1, b1, half, c), tower_product(a0, b0, half, c)
-    middle = tower_product(a1 ^ a0, b1 ^ b0, half, c) ^ low
-    return middle << half | low ^ tower_product(high, {2: 1, 4: 2, 8: c}[width], half, c)
-
-
-def test_no_tower_of_an_s_box_has_maps_that_add_fewer_bits() -> None:
-    """Of each c of GF(256) and each root in it of the polynomial of AES, into it and out of it."""
-    least = []
-    for c, root in ((c, root) for c in range(1, 16) for root in range(2, 256)):
-        powers = [1]
-        for _ in range(8):
-            powers.append(tower_product(powers[-1], root, 8, c))
-        is_field = all(tower_product(y, y, 4, c) ^ y != c for y in range(16))
-        if is_field and powers[8] == powers[4] ^ powers[3] ^ powers[1] ^ powers[0]:
-            back = {0: 0}
-            for bit, power in enumerate(powers[:8]):
-                back |= {inside ^ power: value | 1 << bit for inside, value in back.items()}
-            out = [back[1 << bit] * 0x101 for bit in range(8)]
-            out = [(v ^ v >> 4 ^ v >> 5 ^ v >> 6 ^ v >> 7) & 0xFF for v in out]
-            added = sum(column.bit_count() for column in (*powers[:8], *out))
-            least.append((added, c, powers[:8]))
-    assert min(least) == (54, 8, [0x01, 0x7A, 0x45, 0x48, 0x60, 0xF4, 0x6A, 0x9A])
