@@ -357,7 +357,7 @@ def numbers(text: str) -> Iterator[tuple[str, float]]:
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_every_number_of_the_text_is_in_the_json(ask, name: str) -> None:
+def test_the_text_reads_well_and_every_number_of_it_is_in_the_json(ask, name: str) -> None:
     answer = ask(STUDIES / f"{FILES.get(name, name)}.yaml", **ASKED[name])
     found = json.loads(json.dumps(answer.to_dict(), allow_nan=False))
     known = [leaf for leaf in leaves(found) if isinstance(leaf, int | float)]
@@ -377,11 +377,6 @@ def test_every_number_of_the_text_is_in_the_json(ask, name: str) -> None:
         few = 5.1e-3 if (written, value) in told else 5.1e-2
         rounding = few if written.endswith(("%", "x", "times")) else 5.1e-4
         assert any(abs(abs(entry) - value) <= rounding * value for entry in known), written
-
-
-@pytest.mark.parametrize("name", ASKED)
-def test_the_text_reads_well(ask, name: str) -> None:
-    answer = ask(STUDIES / f"{FILES.get(name, name)}.yaml", **ASKED[name])
     text = answer.text(all=True)
     for entry in answer.to_dict().get("flips", {}).get("assumptions", ()):
         text = text.replace(entry["assumption"], "it")  # names, as --only takes them
@@ -407,13 +402,10 @@ def test_a_finished_run_answers_as_its_study_does(study: str, tmp_path: Path) ->
     answer = dse.answer(STUDIES / f"{study}.yaml")
     assert dse.answer(tmp_path / "run").text(all=True) == answer.text(all=True)
     assert dse.answer(tmp_path / "run").to_dict() == answer.to_dict()
-
-
-def test_a_finished_run_can_be_asked_for_another_rate(tmp_path: Path) -> None:
-    dse.run(SETTOP, out=tmp_path / "run")
-    again = dse.answer(tmp_path / "run", rate="10 Gbps")
-    assert again.text(all=True) == dse.answer(SETTOP, rate="10 Gbps").text(all=True)
-    assert again.pick.quantities["throughput_bit_per_s"] == 10e9
+    if study == SETTOP.stem:
+        again = dse.answer(tmp_path / "run", rate="10 Gbps")
+        assert again.text(all=True) == dse.answer(SETTOP, rate="10 Gbps").text(all=True)
+        assert again.pick.quantities["throughput_bit_per_s"] == 10e9
 
 
 def test_a_sweep_is_a_table_whose_lines_are_the_answers(ask) -> None:
@@ -540,10 +532,10 @@ def test_an_infeasible_study_exits_with_3() -> None:
 
 
 def test_the_command_prints_the_same_answer_as_text_and_as_json(ask) -> None:
-    text = run_dse("answer", str(SETTOP), "--all")
     data = run_dse("answer", str(SETTOP), "--json")
-    assert text.returncode == data.returncode == 0
-    assert text.stdout == ask(SETTOP).text(all=True) + "\n"
+    assert data.returncode == 0
+    assert run_dse("answer", str(SETTOP)).stdout == ask(SETTOP).text() + "\n"
+    assert run_dse("answer", str(SETTOP), "--all").stdout == ask(SETTOP).text(all=True) + "\n"
     assert json.loads(data.stdout) == ask(SETTOP).to_dict()
 
 

@@ -15,7 +15,7 @@ from dse import contract
 from dse.answers.design import LITTLE
 from dse.answers.source import known_fronts
 from dse.plugins import registry
-from tests.conftest import STUDIES, run_dse
+from tests.conftest import STUDIES
 
 CRYPTO = STUDIES / "crypto_interface_100gbps.yaml"
 DES = STUDIES / "des_100gbps.yaml"
@@ -57,16 +57,6 @@ def test_what_it_tells_is_in_order_and_the_design_comes_first() -> None:
     places = [text.index(part) for part in order]
     assert all(one <= other for one, other in pairwise(places))
     assert {one.axis for one in found.others} == {"interface.device"}  # no other is shown
-
-
-def test_the_command_prints_it_and_all_of_it_when_asked() -> None:
-    short = run_dse("answer", str(DES), "--no-flips").stdout
-    found = dse.answer(DES, flips=False)
-    assert short == found.text() + "\n"
-    every = run_dse("answer", str(DES), "--no-flips", "--all").stdout
-    assert every == found.text(all=True) + "\n"
-    assert "Any other des fleet:" in every
-    assert "Any other" not in short
 
 
 @pytest.mark.parametrize("study", [DES, CRYPTO], ids=lambda path: path.stem)

@@ -87,33 +87,6 @@ def test_every_kernel_says_what_it_computes():
     assert all(kernel.provides and {*kernel.provides} <= known for kernel in KERNELS.values())
 
 
-def test_an_interface_in_full():
-    assert INTERFACES["sparc_t4_instruction"] == Interface(
-        name="sparc_t4_instruction",
-        label="SPARC T4 instruction",
-        host="SPARC T4",
-        attachment="instruction",
-        host_clock_hz=3.0e9,
-        overhead_cycles=111,
-        latency_cycles=4,
-        link_byte_per_cycle=16,
-        wait="sync",
-        max_in_flight=8,
-        host_cores=8,
-        host_power_w=240,
-        source="LogCA ISCA 2017 Tables 2 and 5",
-        note="one offload per host core at a time",
-        assumptions=(
-            "host_cores",
-            "host_power_w",
-            "link_byte_per_cycle",
-            "wait",
-            "max_in_flight",
-        ),
-        unspecified=("buffer_energy", "idle_power", "transfer_energy", "attachment_area"),
-    )
-
-
 def test_assumptions_are_fields_that_are_given():
     known = {item.name for item in fields(Interface)}
     for interface in INTERFACES.values():
@@ -180,20 +153,6 @@ def test_what_nobody_publishes_is_left_out_and_said():
     listed = run_dse("list", "interfaces").stdout
     assert re.search(r"nfp6000_e5_2630 .*gen3 x8 .*not published, .* wait\n .* 560 ns", listed)
     assert re.search(r"qat_kernel .*12 GB/s .*13.83 us .* split\n .* together", listed)
-
-
-def test_a_platform_takes_sustained_rates_and_a_variant_takes_the_vendors():
-    titan = PLATFORMS["gtx_titan"]
-    assert titan.constant_power_w == 123
-    assert titan.usable_power_w == 164
-    assert titan.memory_byte_per_s == 239e9
-    assert titan.memory_j_per_byte == pytest.approx(267e-12)
-    assert titan.single_op_per_s == 4020e9
-    assert titan.single_j_per_op == pytest.approx(30.4e-12)
-    assert (titan.double_op_per_s, titan.double_j_per_op) == (1600e9, pytest.approx(93.9e-12))
-    peak = catalogue.vendor_peak("gtx_titan")
-    assert (peak.memory_byte_per_s, peak.single_op_per_s) == (288e9, 4990e9)
-    assert peak.single_j_per_op == titan.single_j_per_op
 
 
 def test_missing_is_none_never_zero():

@@ -222,8 +222,3 @@ def test_arrivals_are_axes_and_sweeps(write: Write) -> None:
     front = dse.run(swept).front
     assert front["offload_latency_p99_s"].is_monotonic_increasing
     assert len(front) == 3
-
-
-def test_where_nothing_is_offloaded_nothing_waits() -> None:
-    answer = dse.answer(STUDIES / "des_100gbps.yaml", flips=False)
-    assert "load" not in answer.text(all=True)
