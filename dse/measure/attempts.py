@@ -1,4 +1,4 @@
-"""Designs measured by several workers, each as often as it takes, in this process or in threads."""
+"""Designs measured by several workers, each as often as necessary."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from heapq import heappop, heappush
 from multiprocessing import get_context
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from pickle import PicklingError
@@ -26,28 +27,39 @@ from dse.workers import follow_the_program
 from dse.workers.programs import STOP_PERIOD_S, how_it_ended
 
 FOLDERS_KEPT = 100
-"""Working folders of failed designs that a call keeps; a few more where several fail at once."""
+"""Most working folders of failed designs that a call keeps."""
 
 RETRY_WAIT_S = 60.0
-"""The longest time before a design is tried again."""
+"""Longest time before a design is tried again."""
 
 WORKER_PATIENCE_S, WORKER_LAST_S = 60.0, 1.0
-"""So long a new worker may take to import what it measures with, and one that is silent to end."""
+"""Longest time for the imports of a new process, and for its end after its last word."""
+
+REPEATED = ("exit", "signal", "timeout", "output", "worker")
+"""Kinds of failure that are tried again, as a licence or a disk may return.  The memory does not
+grow."""
+
+Running = tuple[Mapping[str, Value], float]
+"""A design in progress, and the beginning of its attempt in seconds since the epoch."""
+
+Ended = Sequence[tuple[int, Measurement | None]]
+"""Numbers and measurements of ended attempts.  None is an attempt that was lost with its worker,
+independent of the design."""
 
 
 @runtime_checkable
 class MeasuresOutside(Evaluator, Protocol):
-    """An evaluator whose work is done by processes that it starts and can end."""
+    """An evaluator that starts processes and can end them."""
 
     def measure_until(
         self, design: Mapping[str, Value], folder: Path, stop: Callable[[], bool]
     ) -> Measurement:
-        """Measure one design once, or end that as soon as `stop` is True."""
+        """Measure one design once, and end as soon as `stop` is True."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """A design to be measured once, with the folder that it is measured in."""
+    """One measurement of a design, in a folder that may be kept after a failure."""
 
     number: int
     design: Mapping[str, Value]
@@ -55,16 +67,37 @@ class Attempt:
     keep: bool
 
 
+class UnusableProgramError(DseError):
+    """The evaluator cannot be started, for any design."""
+
+
+class Workers(AbstractContextManager["Workers"], Protocol):
+    """Threads, processes or machines that carry out attempts."""
+
+    @property
+    def size(self) -> int:
+        """Return the number of attempts that they carry out at once."""
+
+    def begin(self, attempt: Attempt) -> None:
+        """Begin an attempt."""
+
+    def ended(self, wait_s: float) -> Ended:
+        """Return the ended attempts, after some time if there is none yet."""
+
+    def drop(self) -> None:
+        """End all attempts."""
+
+
 def attempted(evaluator: Evaluator, attempt: Attempt, stop: Callable[[], bool]) -> Measurement:
-    """Measure a design once in a folder made for it, and take that away unless it is kept.
+    """Measure a design once in a new folder, and delete that unless it is kept.
 
     Raises
     ------
     OutputError
-        The folder cannot be made or written, so that nothing could be measured.
+        The folder cannot be made or written.
     """
     try:
-        shutil.rmtree(attempt.folder, ignore_errors=True)  # of an attempt before, or a run
+        shutil.rmtree(attempt.folder, ignore_errors=True)  # of an earlier attempt or run
         attempt.folder.mkdir(parents=True)
         if isinstance(evaluator, MeasuresOutside):
             found = evaluator.measure_until(attempt.design, attempt.folder, stop)
@@ -87,36 +120,32 @@ def failed(kind: str, cause: str) -> Measurement:
 
 
 def tidied(found: Measurement, attempt: Attempt) -> Measurement:
-    """Return a measurement with its folder, which is deleted unless it is to be kept."""
+    """Return a measurement after deletion of its folder, unless that is kept."""
     if attempt.keep and found.failed:
         return replace(found, folder=str(attempt.folder)) if attempt.folder.exists() else found
     shutil.rmtree(attempt.folder, ignore_errors=True)
     return found
 
 
-class UnusableProgramError(DseError):
-    """What measures cannot be started, for no design."""
-
-
 class InProcess(contextlib.AbstractContextManager["InProcess"]):
-    """Measures in the process and thread that asks."""
+    """Measurement in the process and thread of the caller."""
 
     size = 1
 
     def __init__(self, evaluator: Evaluator) -> None:
-        """Keep what measures."""
+        """Begin without an attempt."""
         self.evaluator = evaluator
         self.given: list[Attempt] = []
 
     def __exit__(self, *_: object) -> None:
-        """Leave nothing behind."""
+        """Do nothing."""
 
     def begin(self, attempt: Attempt) -> None:
         """Keep an attempt until it is requested."""
         self.given.append(attempt)
 
-    def ended(self, wait_s: float) -> Sequence[tuple[int, Measurement | None]]:
-        """Measure, or wait where there is nothing to measure."""
+    def ended(self, wait_s: float) -> Ended:
+        """Measure, or wait without an attempt."""
         if not self.given:
             time.sleep(wait_s)
             return []
@@ -125,22 +154,26 @@ class InProcess(contextlib.AbstractContextManager["InProcess"]):
         return [(attempt.number, replace(found, seconds=time.monotonic() - begin))]
 
     def drop(self) -> None:
-        """Forget what was given."""
+        """Forget the attempts."""
         self.given.clear()
 
 
-class Threads(contextlib.AbstractContextManager["Threads"]):
-    """A thread per attempt; the work is done by the processes that the evaluator starts."""
+Measures = Callable[[Attempt, Callable[[], bool]], Measurement]
+"""Carries out an attempt, and ends it as soon as the function it gets returns True."""
 
-    def __init__(self, evaluator: MeasuresOutside, size: int) -> None:
-        """Keep what measures, and how many at once."""
-        self.evaluator, self.size = evaluator, size
+
+class Threads(contextlib.AbstractContextManager["Threads"]):
+    """A thread for each attempt, which waits for another process."""
+
+    def __init__(self, measure: Measures, size: int) -> None:
+        """Begin without a thread."""
+        self.measure, self.size = measure, size
         self.running: dict[int, Thread] = {}
         self.done: SimpleQueue[tuple[int, Measurement | BaseException]] = SimpleQueue()
         self.stop = Event()
 
     def __exit__(self, *_: object) -> None:
-        """End what runs."""
+        """End all attempts."""
         self.drop()
 
     def begin(self, attempt: Attempt) -> None:
@@ -149,8 +182,8 @@ class Threads(contextlib.AbstractContextManager["Threads"]):
         self.running[attempt.number] = thread
         thread.start()
 
-    def ended(self, wait_s: float) -> Sequence[tuple[int, Measurement | None]]:
-        """Return what has ended; wait for the first."""
+    def ended(self, wait_s: float) -> Ended:
+        """Return the first ended attempt."""
         try:
             number, found = self.done.get(timeout=wait_s)
         except Empty:
@@ -161,7 +194,7 @@ class Threads(contextlib.AbstractContextManager["Threads"]):
         return [(number, found)]
 
     def drop(self) -> None:
-        """End all programs, and wait until they have."""
+        """End all processes, and wait for their ends."""
         self.stop.set()
         for thread in self.running.values():
             thread.join()
@@ -169,251 +202,163 @@ class Threads(contextlib.AbstractContextManager["Threads"]):
 
     def _measure(self, attempt: Attempt) -> None:
         try:
-            self.done.put((attempt.number, attempted(self.evaluator, attempt, self.stop.is_set)))
+            self.done.put((attempt.number, self.measure(attempt, self.stop.is_set)))
         except BaseException as error:
             self.done.put((attempt.number, error))
 
 
-@dataclass
-class _Worker:
-    process: SpawnProcess
-    connection: Connection
-    attempt: Attempt | None = None
-    ready: bool = False
-    end: float = 0.0
-    began: float = 0.0
+def separately(evaluator: Evaluator, attempt: Attempt, stop: Callable[[], bool]) -> Measurement:
+    """Measure a design once in a new process, whose children end with it.
+
+    Raises
+    ------
+    UnusableProgramError
+        The process does not start.
+    OutputError
+        The folder cannot be made or written.
+    """
+    context = get_context("spawn")
+    here, there = context.Pipe()
+    process = context.Process(target=_serve, args=(there, evaluator, attempt), daemon=True)
+    try:
+        process.start()
+    except (TypeError, AttributeError, ValueError, PicklingError) as error:
+        here.close()
+        rule = f"what measures cannot be sent to another process: {error}"
+        remedy = "define it at the top of a module, or use one worker"
+        raise UnusableProgramError(f"{rule}; {remedy}") from error
+    finally:
+        there.close()
+    begin, ready = time.monotonic(), False
+    try:
+        if _came(here, lambda: stop() or time.monotonic() > begin + WORKER_PATIENCE_S):
+            ready, begin = here.recv(), time.monotonic()
+        elif not stop():
+            raise _unready(f"it was not ready after {WORKER_PATIENCE_S:g} s")
+        stopped = failed("worker", "it was stopped")
+        found = here.recv() if ready and _came(here, stop) else tidied(stopped, attempt)
+    except (EOFError, OSError):
+        process.join(WORKER_LAST_S)
+        how = how_it_ended(-signal.SIGKILL if process.exitcode is None else process.exitcode)
+        if not ready:
+            raise _unready(how) from None
+        found = tidied(failed("worker", f"its worker died: {how}"), attempt)
+    finally:
+        _end(process, here)
+    if isinstance(found, Exception):
+        raise found
+    return replace(found, seconds=time.monotonic() - begin)
 
 
-class Spawned(contextlib.AbstractContextManager["Spawned"]):
-    """Processes that start afresh, import what the evaluator needs, and measure in turn."""
-
-    def __init__(self, evaluator: Evaluator, size: int) -> None:
-        """Keep what measures, and how many at once."""
-        self.evaluator, self.size = evaluator, size
-        self.workers: list[_Worker] = []
-
-    def __exit__(self, *_: object) -> None:
-        """End all processes."""
-        for worker in self.workers:
-            _end(worker)
-        self.workers = []
-
-    def begin(self, attempt: Attempt) -> None:
-        """Give an attempt to a worker that has none, which may have to be started."""
-        worker = next((worker for worker in self.workers if worker.attempt is None), None)
-        if worker is None:
-            worker = self._start()
-            self.workers.append(worker)
-        worker.attempt = attempt
-        if worker.ready:
-            self._send(worker)
-
-    def ended(self, wait_s: float) -> Sequence[tuple[int, Measurement | None]]:
-        """Return what has ended; wait for the first."""
-        busy = {worker.connection: worker for worker in self.workers if worker.attempt}
-        if not busy:
-            time.sleep(wait_s)
-            return []
-        ready = wait(list(busy), wait_s)  # a connection ends with its worker
-        found = [self._received(worker) for one, worker in busy.items() if one in ready]
-        for worker in busy.values():
-            if not worker.ready and time.monotonic() > worker.end:
-                self._dismiss(worker)
-                raise UnusableProgramError(
-                    _unready(f"it was not ready after {WORKER_PATIENCE_S:g} s")
-                )
-        return [each for each in found if each]
-
-    def drop(self) -> None:
-        """End the processes that are at work."""
-        for worker in [worker for worker in self.workers if worker.attempt]:
-            self._dismiss(worker)
-
-    def _start(self) -> _Worker:
-        context = get_context("spawn")
-        here, there = context.Pipe()
-        process = context.Process(target=_serve, args=(there, self.evaluator), daemon=True)
-        try:
-            process.start()
-        except (TypeError, AttributeError, ValueError, PicklingError) as error:
-            here.close()
-            rule = f"what measures cannot be sent to another process: {error}"
-            remedy = "define it at the top of a module, or use one worker"
-            raise UnusableProgramError(f"{rule}; {remedy}") from error
-        finally:
-            there.close()
-        return _Worker(process, here, end=time.monotonic() + WORKER_PATIENCE_S)
-
-    def _send(self, worker: _Worker) -> None:
-        worker.began = time.monotonic()
-        try:
-            worker.connection.send(worker.attempt)
-        except OSError:
-            return  # it has died, which the connection tells in turn
-
-    def _received(self, worker: _Worker) -> tuple[int, Measurement] | None:
-        """Return the measurement that a worker tells, or that it has died."""
-        attempt = worker.attempt
-        if attempt is None:
-            return None
-        try:
-            found = worker.connection.recv()
-        except (EOFError, OSError):
-            status = self._dismiss(worker, WORKER_LAST_S)
-            if not worker.ready:
-                raise UnusableProgramError(_unready(how_it_ended(status))) from None
-            lost = failed("worker", f"its worker died: {how_it_ended(status)}")
-            seconds = time.monotonic() - worker.began
-            return attempt.number, replace(tidied(lost, attempt), seconds=seconds)
-        if found is None:
-            worker.ready = True
-            self._send(worker)
-            return None
-        worker.attempt = None
-        if isinstance(found, Exception):
-            raise found
-        return attempt.number, replace(found, seconds=time.monotonic() - worker.began)
-
-    def _dismiss(self, worker: _Worker, patience_s: float = 0.0) -> int:
-        self.workers.remove(worker)
-        return _end(worker, patience_s)
+def _came(connection: Connection, stop: Callable[[], bool]) -> bool:
+    """Return whether a connection has something to receive, or ended, before a stop."""
+    while not connection.poll(STOP_PERIOD_S):
+        if stop():
+            return False
+    return True
 
 
-def _end(worker: _Worker, patience_s: float = 0.0) -> int:
-    """End a worker and what it has started in its session; return how it ended."""
-    process = worker.process
-    process.join(patience_s)
+def _end(process: SpawnProcess, connection: Connection) -> None:
+    """End a process and the processes in its session."""
     if process.pid is not None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
     process.kill()
     process.join()
-    worker.connection.close()
-    return process.exitcode or 0
+    connection.close()
 
 
-def _unready(how: str) -> str:
+def _unready(how: str) -> UnusableProgramError:
     rule = f"a worker process could not be started: {how}"
-    return (
+    return UnusableProgramError(
         f"{rule}; its module has to import by itself, what it runs stands below "
         "'if __name__ == \"__main__\":', and standard error has the details"
     )
 
 
-def _serve(connection: Connection, evaluator: Evaluator) -> None:
-    """Be a worker: tell that it is ready, then measure what is sent until nothing is."""
+def _serve(connection: Connection, evaluator: Evaluator, attempt: Attempt) -> None:
+    """Measure a design in a new process, after a report that it is ready."""
     os.setsid()
     follow_the_program()
-    connection.send(None)
-    while True:
-        try:
-            attempt = connection.recv()
-        except EOFError:
-            return
-        try:
-            found: Measurement | Exception = attempted(evaluator, attempt, lambda: False)
-        except DseError as error:
-            found = DseError(str(error))  # not every one can be sent
-        connection.send(found)
-
-
-REPEATED = ("exit", "signal", "timeout", "output", "worker")
-"""Kinds of failure that are tried again: another time a licence or a disk may be there.
-
-Too little memory is not, for the limit is the same another time."""
-
-
-Running = tuple[Mapping[str, Value], float]
-"""A design that is measured, and since when, in seconds since the epoch."""
-
-
-class Workers(AbstractContextManager["Workers"], Protocol):
-    """Who does the attempts: nobody else knows whether threads, processes or machines."""
-
-    @property
-    def size(self) -> int:
-        """How many attempts are worth giving out at once."""
-
-    def begin(self, attempt: Attempt) -> None:
-        """Give out an attempt."""
-
-    def ended(self, wait_s: float) -> Sequence[tuple[int, Measurement | None]]:
-        """Return number and measurement of those that ended; wait some time for the first.
-
-        None stands for an attempt that was lost with those who did it, whatever the design.
-        """
-
-    def drop(self) -> None:
-        """End all attempts that were given out, and forget them."""
+    connection.send(True)
+    try:
+        found: Measurement | Exception = attempted(evaluator, attempt, lambda: False)
+    except DseError as error:
+        found = DseError(str(error))  # some errors cannot be pickled
+    connection.send(found)
 
 
 def workers_for(evaluator: Evaluator, count: int) -> Workers:
-    """Return workers that serve any number of calls of `measured`, to be used in a ``with``.
+    """Return workers on this machine, as a context for any number of calls of `measured`.
 
-    Threads where the evaluator starts processes itself (`MeasuresOutside`); else this process
-    for one worker, and processes of their own for more.  A design that ends the process which
-    measures it ends this one in the second case, and one worker in the third.
+    A design that kills the process in which a function measures it kills this one if there is one
+    worker, and with several one attempt.
     """
     if isinstance(evaluator, MeasuresOutside):
-        return Threads(evaluator, count)
-    return InProcess(evaluator) if count == 1 else Spawned(evaluator, count)
+        return Threads(partial(attempted, evaluator), count)
+    return InProcess(evaluator) if count == 1 else Threads(partial(separately, evaluator), count)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """Conditions of measurements.
+
+    Attributes
+    ----------
+    retries
+        Most attempts after a failed one.
+    folder
+        Parent of the working folders, which are named after the `key` of their design.
+    stop
+        Polled at 10 Hz.  Once it is True, attempts are ended, and only measurements that have
+        just succeeded are returned.
+    may_begin
+        Once it is False, no attempt begins, and those in progress come to their end.
+    watch
+        Called at 10 Hz with the attempts in progress, by the position of their designs.
+    most_kept
+        Most working folders of failed designs to keep.
+    """
+
+    retries: int
+    folder: Path
+    stop: Callable[[], bool] = lambda: False
+    may_begin: Callable[[], bool] = lambda: True
+    watch: Callable[[Mapping[int, Running]], None] = lambda running: None
+    most_kept: int = FOLDERS_KEPT
 
 
 def measured(
     evaluator: Evaluator,
     designs: Sequence[Mapping[str, Value]],
-    *,
     workers: int | Workers,
-    retries: int,
-    folder: Path,
-    stop: Callable[[], bool],
-    may_begin: Callable[[], bool] = lambda: True,
-    watch: Callable[[Mapping[int, Running]], None] | None = None,
-    most_kept: int = FOLDERS_KEPT,
+    terms: Terms,
 ) -> Iterator[tuple[int, Measurement]]:
     """Yield position and measurement of each design, as they end.
 
-    A design that fails is tried again, after those that wait for their first attempt; its
-    measurement is the last one, with the number of attempts and the time of all.  Once `stop` is
-    True, which is polled every 0.1 s, what runs is ended, and there are no more but those that have
-    just ended well.  Once `may_begin` is False, what runs comes to its end, and nothing is begun or
-    tried again.
-
-    Parameters
-    ----------
-    workers
-        How many measure at once, or those of `workers_for`, who stay for the next call.
-    retries
-        How often a design is tried again at most.
-    folder
-        Where each design gets a working folder, named after its `key`.
-    watch
-        Called with the attempts that run, by the position of their designs, ten times a second.
-    most_kept
-        How many working folders of failed designs are kept.
+    A failed design is tried again after those that wait for their first attempt.  Its measurement
+    is the last one, with the number of attempts and the time of all.
 
     Raises
     ------
     UnusableProgramError
-        What measures cannot be started at all.
+        The evaluator cannot be started at all.
     OutputError
         Working folders cannot be written.
     """
-    places = [folder / key(evaluator.identity, design)[:16] for design in designs]
-    batch = _Batch(designs, places, retries, most_kept)
+    batch = _Batch(evaluator.identity, designs, terms)
     own = workers_for(evaluator, workers) if isinstance(workers, int) else nullcontext(workers)
     with own as crew:
         try:
-            while (batch.waiting or batch.running) and not stop():
-                if may_begin():
+            while (batch.waiting or batch.running) and not terms.stop():
+                if terms.may_begin():
                     batch.give_out(crew)
                 elif not batch.running:
                     return
-                if watch is not None:
-                    watch(batch.running)
+                terms.watch(batch.running)
                 for number, found in crew.ended(STOP_PERIOD_S):
-                    if stop() and (found is None or found.failed):
-                        continue  # it may be the stop that it failed of
+                    if terms.stop() and (found is None or found.failed):
+                        continue  # the stop may be the cause
                     if last := batch.take(number, found):
                         yield number, last
         finally:
@@ -421,37 +366,31 @@ def measured(
 
 
 class _Batch:
-    """Designs that wait for an attempt, and what the attempts before have taken."""
+    """Designs that wait for an attempt, and the attempts so far."""
 
-    def __init__(
-        self,
-        designs: Sequence[Mapping[str, Value]],
-        places: Sequence[Path],
-        retries: int,
-        most_kept: int,
-    ) -> None:
-        self.designs, self.places = designs, places
-        self.retries, self.room = retries, most_kept
+    def __init__(self, identity: str, designs: Sequence[Mapping[str, Value]], terms: Terms) -> None:
+        self.identity, self.designs, self.terms = identity, designs, terms
+        self.room = terms.most_kept
         self.waiting = [(0.0, number) for number in range(len(designs))]  # a heap, by time
         self.attempts, self.lost = [0] * len(designs), [0] * len(designs)
         self.spent_s = [0.0] * len(designs)
         self.running: dict[int, Running] = {}
 
     def give_out(self, workers: Workers) -> None:
-        """Give out as many attempts as workers have room for and as are due."""
+        """Begin as many attempts as workers have room for and as are due."""
         while (
             self.waiting
             and len(self.running) < workers.size
             and self.waiting[0][0] <= time.monotonic()
         ):
             _, number = heappop(self.waiting)
-            place = self.places[number]
             design = self.designs[number]
+            place = self.terms.folder / key(self.identity, design)[:16]
             self.running[number] = design, time.time()
             workers.begin(Attempt(number=number, design=design, folder=place, keep=self.room > 0))
 
     def take(self, number: int, found: Measurement | None) -> Measurement | None:
-        """Return what came of a design, or None where it has to wait for another attempt."""
+        """Return the measurement of a design, or None if it is tried again."""
         del self.running[number]
         self.attempts[number] += found.attempts if found else 1
         if found is None:
@@ -460,7 +399,7 @@ class _Batch:
             return None
         self.spent_s[number] += found.seconds
         attempts = self.attempts[number]
-        if again(found, attempts - self.lost[number], self.retries):
+        if again(found, attempts - self.lost[number], self.terms.retries):
             heappush(self.waiting, (time.monotonic() + before_next_s(attempts), number))
             return None
         self.room -= bool(found.failed and found.folder)
@@ -468,7 +407,7 @@ class _Batch:
 
 
 def again(found: Measurement, attempts: int, retries: int) -> bool:
-    """Return whether a measurement that was tried some times is tried once more.
+    """Return whether a design with some attempts is tried once more.
 
     Raises
     ------
@@ -482,8 +421,6 @@ def again(found: Measurement, attempts: int, retries: int) -> bool:
 
 def before_next_s(attempts: int) -> float:
     """Return the time before the next attempt: 1 s, doubled after each, a minute at most.
-
-    There is no chance in it: the same failures are tried again after the same times.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A program of the user's own that measures one design."""
+"""A program of the user that measures one design."""
 
 from __future__ import annotations
 
@@ -12,49 +12,44 @@ from pathlib import Path
 from string import Formatter
 
 from dse.algebra.units import factor, show
-from dse.contract.evaluators import INFEASIBLE, InfeasibleDesign, Measurement, Value
-from dse.errors import UnitError, nearest
+from dse.contract.evaluators import INFEASIBLE, Measurement, Value
+from dse.errors import nearest
 from dse.measure.outputs import NO_OUTPUTS, Declared, UnusableOutputError, read, values
 from dse.workers.programs import Ended, how_it_ended, machine_byte, supervised
 from dse.workers.supervisor import OUTPUT
 
 CAUSE_CHARACTERS = 100
-"""Most of the last line of standard error that is part of a cause."""
+"""Longest last line of standard error in a cause."""
 
 PLACES = ("input", "output", "study")
-"""Placeholders that are no axes: the file of the design, that of the outputs, the study's folder"""
-
+"""Placeholders that are no axes: the files of the design and its outputs, the study's folder."""
 
 INPUT_NAME, OUTPUT_NAME = "design.json", "outputs"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """A program that measures one design: no shell reads its arguments.
+    """A program that measures one design, started without a shell.
 
-    It runs in a working folder of its own, in a session of its own, with nothing on standard
-    input.  It receives the design by its arguments and by a file, `design.json`, an object of JSON
-    with the value of each axis; the path of that file is the placeholder ``{input}`` and the
-    environment variable ``DSE_INPUT``.  It tells its outputs in the file ``{output}``
-    (``DSE_OUTPUT``) if that is among its arguments or it writes it, and otherwise on standard
-    output, as `dse.measure.outputs.values` reads them.
+    It runs in a separate working folder and session, without standard input.  The file
+    ``design.json`` there has the value of each axis as JSON.  Its outputs are in the file
+    ``outputs`` if it writes one, otherwise on standard output.
 
     Attributes
     ----------
     arguments
-        The program and what it gets; ``{axis}`` stands for the value of an axis, ``{axis:unit}``
-        for it in a unit, ``{study}`` for `beside`; ``{{`` and ``}}`` for one brace.
+        The program and its arguments.  ``{axis}`` is replaced by the value of an axis, ``{input}``
+        and ``{output}`` by the paths of the two files, ``{study}`` by `beside`.
     outputs, identity
-        As of `dse.contract.evaluators.Evaluator`.
+        As in `dse.contract.evaluators.Evaluator`.
     beside
-        The folder of the study: a relative path of the program starts there, and a name without
-        a slash is looked for in ``PATH``.
+        The folder of the study, where the relative path of a program begins.
     units
-        Unit in which an axis is written for the program, by axis; SI where it has none.
+        Unit of the numbers of an axis for the program, by axis, or SI.
     timeout_s, memory_byte
-        Of an attempt, and of each process; None for no limit but the machine's.
+        Limits of an attempt and of each process, or None for those of the machine.
     declared
-        What its exit statuses and outputs mean besides.
+        Exit statuses and ranges.
     """
 
     arguments: Sequence[str]
@@ -73,20 +68,17 @@ class Command:
     def measure_until(
         self, design: Mapping[str, Value], folder: Path, stop: Callable[[], bool]
     ) -> Measurement:
-        """Measure one design once; `stop` is polled ten times a second, and ends the program."""
+        """Measure one design once, and end the program when `stop`, polled at 10 Hz, is True."""
         folder = folder.absolute()
-        places = {"input": folder / INPUT_NAME, "output": folder / OUTPUT_NAME}
-        inputs = {name: _number(value, self.units.get(name, "")) for name, value in design.items()}
-        places["input"].write_text(json.dumps(inputs, indent=2) + "\n", encoding="utf-8")
-        arguments = self._arguments(design, {name: str(path) for name, path in places.items()})
+        written = {name: _number(value, self.units.get(name, "")) for name, value in design.items()}
+        text = json.dumps(written, indent=2) + "\n"
+        (folder / INPUT_NAME).write_text(text, encoding="utf-8")
+        arguments = self._arguments(written, folder)
         begin = time.monotonic()
         ended = supervised(
             arguments,
             folder=folder,
-            environment={
-                **os.environ,
-                **{f"DSE_{name.upper()}": str(path) for name, path in places.items()},
-            },
+            environment=os.environ,
             timeout_s=self.timeout_s,
             stop=stop,
             memory_byte=self.memory_byte,
@@ -97,31 +89,26 @@ class Command:
         if not cause:
             try:
                 found = self._values(ended, folder)
-            except InfeasibleDesign as said:
-                kind, cause = INFEASIBLE, str(said)
             except UnusableOutputError as error:
                 kind, cause = "output", str(error)
         return Measurement(values=found, cause=cause, kind=kind, seconds=seconds, said=ended.said)
 
-    def _arguments(self, design: Mapping[str, Value], places: Mapping[str, str]) -> list[str]:
-        places = {**places, "study": self.beside}
-        found = []
-        for argument in self.arguments:
-            text = ""
-            for literal, name, unit, _ in Formatter().parse(argument):
-                text += literal
-                if name in places:
-                    text += places[name]
-                elif name is not None:
-                    text += str(_number(design[name], unit or self.units.get(name, "")))
-            found.append(text)
-        program = found[0]
-        if "/" in program:
-            found[0] = os.path.join(self.beside, program)
+    def _arguments(self, written: Mapping[str, int | float | str], folder: Path) -> list[str]:
+        places = {"input": folder / INPUT_NAME, "output": folder / OUTPUT_NAME}
+        given = {**written, **places, "study": self.beside}
+        found = [
+            "".join(
+                text + ("" if name is None else str(given[name]))
+                for text, name, _, _ in Formatter().parse(argument)
+            )
+            for argument in self.arguments
+        ]
+        if "/" in found[0]:
+            found[0] = os.path.join(self.beside, found[0])
         return found
 
     def _failure(self, ended: Ended, program: str) -> tuple[str, str]:
-        """Return kind and cause of a failure; both empty where the program says that it is well."""
+        """Return kind and cause of a failure, both empty if the program succeeded."""
         if ended.unstarted:
             hint = ""
             if "/" in program and os.path.isfile(program) and os.access(program, os.X_OK):
@@ -147,16 +134,15 @@ class Command:
 
     def _values(self, ended: Ended, folder: Path) -> dict[str, float]:
         path = folder / OUTPUT_NAME
-        named = any(name == "output" for name, _ in placeholders(self.arguments))
-        if named or path.exists():
+        if "output" in placeholders(self.arguments) or path.exists():
             return values(read(path), self.outputs, path.name, self.declared)
         if ended.cut:
             raise UnusableOutputError("standard output is longer than what is read of it")
         return values(read(folder / OUTPUT), self.outputs, "standard output", self.declared)
 
 
-def placeholders(arguments: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield name and unit of each placeholder of arguments.
+def placeholders(arguments: Iterable[str]) -> Iterator[str]:
+    """Yield the name of each placeholder in arguments.
 
     Raises
     ------
@@ -165,27 +151,25 @@ def placeholders(arguments: Iterable[str]) -> Iterator[tuple[str, str]]:
 
     Examples
     --------
-    >>> list(placeholders(["./synth.sh", "{unroll}", "-f={clock:MHz}", "{{braces}}"]))
-    [('unroll', ''), ('clock', 'MHz')]
+    >>> list(placeholders(["./synth.sh", "{unroll}", "-f={clock}", "{{braces}}"]))
+    ['unroll', 'clock']
     """
     for argument in arguments:
         for _, name, unit, conversion in Formatter().parse(argument):
             if name is not None:
-                yield name + (f"!{conversion}" if conversion else ""), unit or ""
+                name += f"!{conversion}" if conversion else ""
+                yield f"{name}:{unit}" if unit else name
 
 
-def wrong_arguments(
-    arguments: Sequence[str], axes: Mapping[str, str | None]
-) -> list[tuple[int, str, str]]:
-    """Return position, rule and remedy of each argument that no design can fill in.
-
-    `axes` has the unit in which each axis is written, ``""`` for plain numbers, None for choices.
+def wrong_arguments(arguments: Sequence[str], axes: Iterable[str]) -> list[tuple[int, str, str]]:
+    """Return position, rule and remedy of each argument that no design can complete.
 
     Examples
     --------
-    >>> wrong_arguments(["./synth.sh", "{unrol}"], {"unroll": ""})
+    >>> wrong_arguments(["./synth.sh", "{unrol}"], ["unroll"])
     [(1, "'{unrol}' is no axis", "did you mean 'unroll'?")]
     """
+    known = [*axes, *PLACES]
     found = []
     if not arguments or not arguments[0]:
         found.append((0, "the command is empty", "write a list: the program, then its arguments"))
@@ -193,35 +177,13 @@ def wrong_arguments(
         if "\0" in argument:
             found.append((position, "an argument cannot hold a zero byte", "leave it out"))
         try:
-            for name, unit in placeholders([argument]):
-                if wrong := _wrong(name, unit, axes):
-                    found.append((position, *wrong))
+            wrong = [name for name in placeholders([argument]) if name not in known]
         except ValueError as error:
             rule = f"{argument!r} has a brace by itself: {error}"
             found.append((position, rule, "write '{{' or '}}' for a brace"))
+            continue
+        found += [(position, f"'{{{name}}}' is no axis", nearest(name, known)) for name in wrong]
     return found
-
-
-def taken_names(axes: Iterable[str]) -> list[str]:
-    """Return the names of axes that stand for something else among arguments."""
-    return [name for name in axes if name in PLACES]
-
-
-def _wrong(name: str, unit: str, axes: Mapping[str, str | None]) -> tuple[str, str] | None:
-    """Return rule and remedy for a placeholder, or None."""
-    if name in PLACES and not unit:
-        return None
-    if name not in axes:
-        return f"'{{{name}}}' is no axis", nearest(name, [*axes, *PLACES])
-    own = axes[name]
-    if unit and own is None:
-        return f"'{name}' is a choice, which has no unit", f"write '{{{name}}}'"
-    try:
-        if unit and own is not None and factor(unit)[1] != factor(own)[1]:
-            return f"'{name}' is in {own or 'no unit'}, not in {unit}", f"write '{{{name}}}'"
-    except UnitError as error:
-        return error.rule, error.remedy
-    return None
 
 
 def _how(ended: Ended) -> str:

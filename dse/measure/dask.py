@@ -1,16 +1,14 @@
-"""Workers of a Dask cluster: machines of the user's own, with a scheduler of the user's own.
+"""Workers of a Dask cluster on machines of the user.
 
-The cluster keeps nothing: what is measured is kept by who asks, as it arrives.  A scheduler gives
-what a worker had when it died to the next one by itself, several times, and counts nothing; so
-each attempt leaves its mark at the scheduler before it measures, and one that finds a mark tells
-that the worker before has died, instead of dying of the same.  What was given out when a
-scheduler goes is given out again once there is one at its address.
+The cluster keeps nothing.  A scheduler repeats the task of a dead worker several times without
+counting.  So each attempt leaves a mark at the scheduler before it measures, and one that finds a
+mark reports the death of the worker instead of dying of the same cause.  Attempts that are lost
+with a scheduler are given out again when there is a new one at its address.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any, Self
@@ -18,21 +16,21 @@ from uuid import uuid4
 
 from dse.contract.evaluators import Evaluator, Measurement
 from dse.errors import DseError, MissingLibraryError
-from dse.measure.attempts import Attempt, attempted, failed
+from dse.measure.attempts import Attempt, Ended, attempted, failed
 
 SCHEDULER_PATIENCE_S, SCHEDULER_ATTEMPT_S = 30.0, 1.0
-"""So long a scheduler is waited for, at first and whenever it is gone, and in one attempt."""
+"""Longest time without a scheduler, and of one attempt to reach it."""
 
 _DIED = "its worker died, or the machine that it ran on"
 
 
 class Cluster:
-    """The workers behind the scheduler at an address: one attempt at once for each thread."""
+    """The workers of a scheduler, with one attempt at once for each thread."""
 
     def __init__(
         self, evaluator: Evaluator, address: str, *, patience_s: float = SCHEDULER_PATIENCE_S
     ) -> None:
-        """Keep what measures, and whom to ask."""
+        """Begin without a connection."""
         try:
             import distributed
         except ImportError as error:
@@ -45,26 +43,20 @@ class Cluster:
         self.gone_at = time.monotonic()
 
     def __enter__(self) -> Self:
-        """Ask for the scheduler.
-
-        Raises
-        ------
-        DseError
-            There is none at the address.
-        """
+        """Reach the scheduler, or raise `DseError`."""
         self.gone_at = time.monotonic()
         while not self._connected():
             self._connect()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave the cluster to others."""
+        """Leave the cluster."""
         self.drop()
         self._leave()
 
     @property
     def size(self) -> int:
-        """How many threads its workers have; none where there is no scheduler."""
+        """Return the number of threads of its workers, 0 without a scheduler."""
         with suppress(Exception):  # the scheduler may go at any moment
             if self._connected():
                 return sum(self.client.nthreads().values())
@@ -77,8 +69,8 @@ class Cluster:
         self.running[task] = attempt, future
         future.add_done_callback(self.heard.put)
 
-    def ended(self, wait_s: float) -> Sequence[tuple[int, Measurement | None]]:
-        """Return what has ended; wait for the first."""
+    def ended(self, wait_s: float) -> Ended:
+        """Return the first ended attempt, or all that were lost with the scheduler."""
         if not self._connected():
             lost = [(attempt.number, None) for attempt, _ in self.running.values()]
             self.running.clear()
@@ -92,14 +84,14 @@ class Cluster:
         return []
 
     def drop(self) -> None:
-        """Cancel what was given out: programs that run for it are ended within seconds."""
+        """Cancel all attempts, whose programs end within seconds."""
         futures = [future for _, future in self.running.values()]
         self.running.clear()
         with suppress(Exception):  # the scheduler may be gone
             self.client.cancel(futures)
 
     def _result(self, future: Any) -> Measurement | None:
-        """Return what came of an attempt; None if it was lost with the scheduler."""
+        """Return the measurement of an attempt, or None if it was lost with the scheduler."""
         if future.status == "finished":
             with suppress(Exception):  # with the scheduler, or the worker that holds it
                 found: Measurement = future.result(timeout=self.patience_s)
@@ -138,7 +130,7 @@ class Cluster:
 
 
 def _measure(evaluator: Evaluator, attempt: Attempt, task: str) -> Measurement:
-    """Measure in a worker of the cluster, until the scheduler wants that no more."""
+    """Measure in a worker of the cluster, until the scheduler cancels it."""
     import distributed
 
     client = distributed.get_client()

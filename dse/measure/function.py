@@ -1,4 +1,4 @@
-"""A Python function of the user's own that measures one design: given, or of a file by name."""
+"""A Python function of the user that measures one design: an object, or a name in a file."""
 
 from __future__ import annotations
 
@@ -22,19 +22,18 @@ from dse.measure.outputs import NO_OUTPUTS, Declared, UnusableOutputError, value
 
 @dataclass(frozen=True, kw_only=True)
 class FunctionEvaluator:
-    """A function of keyword arguments named as the axes, which returns outputs by name.
+    """A function with an argument for each axis, which returns outputs by name.
 
     Attributes
     ----------
     function
-        Takes keyword arguments named as the axes of the study, numbers in SI and choices as
-        texts; returns its outputs by name: numbers in the units of `outputs`, or texts with their
-        own (``"3 mW"``).  It raises `InfeasibleDesign` where a design is infeasible; whatever else
-        it raises is an accident.
+        Gets numbers in SI and choices as texts, as keyword arguments.  Returns numbers in the
+        units of `outputs`, or texts with their own (``"3 mW"``).  Raises `InfeasibleDesign` for an
+        infeasible design.  Any other exception is an accident.
     outputs, identity
-        As of `dse.contract.evaluators.Evaluator`.
+        As in `dse.contract.evaluators.Evaluator`.
     declared
-        What its outputs mean besides.
+        Ranges of the outputs.
     """
 
     function: Callable[..., Mapping[str, float | str]]
@@ -43,21 +42,21 @@ class FunctionEvaluator:
     declared: Declared = NO_OUTPUTS
 
     def measure(self, design: Mapping[str, Value], folder: Path) -> Measurement:
-        """Measure one design once; whatever the function raises is why that failed."""
+        """Measure one design once.  Exceptions of the function become causes."""
         begin = time.monotonic()
-        kind, cause, read_back = "", "", dict[str, float]()
+        kind, cause, found = "", "", dict[str, float]()
         try:
-            read_back = self._values(self.function(**design))
-        except InfeasibleDesign as said:
-            kind, cause = INFEASIBLE, str(said) or "it is infeasible"
+            found = self._values(self.function(**design))
+        except InfeasibleDesign as reason:
+            kind, cause = INFEASIBLE, str(reason) or "it is infeasible"
         except UnusableOutputError as error:
             kind, cause = "output", str(error)
         except MemoryError:
             raise
-        except FOREIGN as error:  # whatever a foreign function raises
+        except FOREIGN as error:  # anything that a foreign function raises
             kind, cause = "exit", f"{type(error).__name__}: {error}"
         seconds = time.monotonic() - begin
-        return Measurement(values=read_back, cause=cause, kind=kind, seconds=seconds)
+        return Measurement(values=found, cause=cause, kind=kind, seconds=seconds)
 
     def _values(self, found: object) -> dict[str, float]:
         if not isinstance(found, Mapping):
@@ -68,7 +67,7 @@ class FunctionEvaluator:
 
 
 def _plain(value: object) -> object:
-    """Return a number of numpy as one of Python; what is neither number nor text by its kind."""
+    """Return a number of numpy as one of Python, and other objects as the name of their type."""
     item = getattr(value, "item", None)
     value = item() if callable(item) and getattr(value, "size", 1) == 1 else value
     plain = value is None or isinstance(value, int | float | str)
@@ -77,14 +76,14 @@ def _plain(value: object) -> object:
 
 @dataclass(frozen=True, kw_only=True)
 class FileFunction:
-    """A function of a file of Python, which is imported where it measures, and nowhere else.
+    """A function in a Python file, which is imported only to measure.
 
     Attributes
     ----------
     file, name
-        Path of the file, and what the function is called there.
+        Path of the file, and name of the function.
     outputs, identity, declared
-        As of `FunctionEvaluator`.
+        As in `FunctionEvaluator`.
     """
 
     file: str
@@ -94,10 +93,10 @@ class FileFunction:
     declared: Declared = NO_OUTPUTS
 
     def measure(self, design: Mapping[str, Value], folder: Path) -> Measurement:
-        """Measure one design once; a file that cannot be imported fails as a program would."""
+        """Measure one design once.  A file that cannot be imported fails like a program."""
         try:
             function = _imported(self.file, self.name, self.identity)
-        except FOREIGN as error:  # whatever a foreign module raises
+        except FOREIGN as error:  # anything that a foreign module raises
             cause = f"{self.file} cannot be imported: {type(error).__name__}: {error}"
             return Measurement(values={}, cause=cause, kind="start")
         return FunctionEvaluator(
@@ -107,9 +106,9 @@ class FileFunction:
 
 @cache
 def _imported(file: str, name: str, identity: str) -> Callable[..., Any]:
-    """Import a file as a module of its own, which finds others beside it, and return a function.
+    """Import a file, with its folder in the path, and return a function.
 
-    One of another `identity` has another content, and is imported again.
+    A file of another `identity` has another content, and is imported again.
     """
     place = Path(file)
     spec = importlib.util.spec_from_file_location(f"_measuring_{place.stem}", file)
@@ -127,7 +126,7 @@ def _imported(file: str, name: str, identity: str) -> Callable[..., Any]:
 
 
 def require_function(text: str, name: str, axes: Collection[str]) -> None:
-    """Refuse a file of Python that has no such function of these axes; nothing of it is run.
+    """Refuse a Python file without a function of these axes, and run nothing of it.
 
     Raises
     ------
@@ -148,22 +147,22 @@ def require_function(text: str, name: str, axes: Collection[str]) -> None:
         raise UnitError(f"the file defines no function {name!r}", remedy)
     given = known[name]
     names = [one.arg for one in (*given.args, *given.kwonlyargs)]
-    defaults = [one.arg for one in given.args[len(given.args) - len(given.defaults) :]]
+    required = {one.arg for one in given.args[: len(given.args) - len(given.defaults)]}
     pairs = zip(given.kwonlyargs, given.kw_defaults, strict=True)
-    defaults += [one.arg for one, default in pairs if default is not None]
-    positional = [one.arg for one in given.posonlyargs]
-    lacking = [one for one in axes if one not in names and given.kwarg is None]
-    more = [one for one in names if one not in axes and one not in defaults]
-    if lacking or more or positional:
-        said = f"it takes {', '.join((*positional, *names)) or 'nothing'}"
-        rule = f"{name} is called with {', '.join(axes)}, by name, and {said}"
-        raise UnitError(rule, "name its arguments and the axes alike")
+    required |= {one.arg for one, default in pairs if default is None}
+    unknown = given.kwarg is None and not {*axes} <= {*names}
+    if unknown or given.posonlyargs or not required <= {*axes}:
+        names = [*(one.arg for one in given.posonlyargs), *names]
+        rule = f"{name} is called with {', '.join(axes)}, by name, and it takes "
+        raise UnitError(
+            rule + (", ".join(names) or "nothing"), "name its arguments and the axes alike"
+        )
 
 
 def code_identity(function: Callable[..., object]) -> str:
-    """Return the name of a function and a hash of its text; of one without text its name alone.
+    """Return the name of a function with a hash of its text, if there is one.
 
-    Of an object that is called it is those of its class: what it holds is named by a version.
+    For a callable object, these are of its class: a version names its state.
     """
     named = function if hasattr(function, "__qualname__") else type(function)
     name = f"{named.__module__}.{named.__qualname__}"

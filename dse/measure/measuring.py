@@ -1,4 +1,4 @@
-"""Letting a search measure designs: by how many workers, in which folder, until when."""
+"""Measurement of designs for a search, with its workers, folder and limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dse.algebra.units import duration
 from dse.contract.evaluators import Measurement, RecordedEvaluator
 from dse.errors import BudgetError, MeasurementError
 from dse.measure import attempts
-from dse.measure.attempts import FOLDERS_KEPT, Workers
+from dse.measure.attempts import FOLDERS_KEPT, Running, Terms, Workers
 from dse.measure.dask import Cluster
 from dse.model.measured import Bench, Design
 from dse.model.problem import Problem
@@ -30,17 +30,17 @@ from dse.study.schema import EvaluateSection
 
 
 class FailingError(StopError):
-    """So many designs failed that measuring more of them would be in vain."""
+    """Too many designs failed."""
 
     way = FAILING
 
 
 @runtime_checkable
 class Narrator(Protocol):
-    """A `Progress` that shows in words what is done now."""
+    """A `Progress` that shows the present work in words."""
 
     def tell(self, now: str) -> None:
-        """Show what is done now."""
+        """Show the present work."""
 
 
 @contextmanager
@@ -50,15 +50,12 @@ def let_measure(
     working: Working | None,
     settings: SearchSettings,
 ) -> Iterator[None]:
-    """Let a search measure designs inside.
-
-    Of a run that is over, what it measured is all that is known.
+    """Let a search measure designs inside, except for a finished run.
 
     Raises
     ------
     MeasurementError
-        The study measures, and nothing may be measured: `working` is None.  Or all that was
-        requested failed.
+        The study measures, and `working` is None.  Or all requested designs failed.
     """
     if problem.measured is None:
         yield
@@ -71,13 +68,16 @@ def let_measure(
     else:
         with _opened(bench, section, working, search.planned(problem, settings)):
             yield
-    if bench.failures:
-        require_measurements(bench, working is not None and working.spending.failing != "")
+    if bench.failures and not bench.ledger.evaluated:
+        early = working is not None and working.spending.failing != ""
+        causes = (line for each in (True, False) for line in causes_text(bench, failed=each))
+        count = plural(len(bench.seen), "design")
+        stopped = ", and no more were tried (evaluate.stop_at_failures)" if early else ""
+        raise MeasurementError("\n".join([f"none of {count} could be measured{stopped}:", *causes]))
 
 
 @contextmanager
 def _opened(bench: Bench, said: EvaluateSection, working: Working, planned: int) -> Iterator[None]:
-    """Let a bench measure."""
     options, evaluator = working.options, bench.evaluator
     crew: Workers
     if options.dask is None:
@@ -101,17 +101,17 @@ def _working_folder(kept: Path | None) -> Iterator[Path]:
     try:
         yield kept
     finally:
-        with suppress(OSError):  # unless it holds folders of designs that failed
+        with suppress(OSError):  # unless it holds folders of failed designs
             kept.rmdir()
 
 
 @dataclass
 class _Asking:
-    """Measures designs, and shows how far it is, also in the record of a run; see `Ask`."""
+    """Measurement of designs with reports of its progress, see `dse.model.measured.Ask`."""
 
     bench: Bench
     workers: Workers
-    said: EvaluateSection
+    section: EvaluateSection
     folder: Path
     working: Working
     planned: int
@@ -120,7 +120,7 @@ class _Asking:
     written: float = 0.0
 
     def __call__(self, designs: Sequence[Design]) -> Iterator[tuple[int, Measurement]]:
-        """Yield what comes of designs.
+        """Yield the position and measurement of each design.
 
         Raises
         ------
@@ -129,24 +129,25 @@ class _Asking:
         """
         self._stop_if_failing()
         spending, done = self.working.spending, 0
-        stop, before = self.working.stop or (lambda: False), len(self.bench.seen)
-        failed, kept = len(self.bench.failures), self.working.options.folder is not None
-        found = attempts.measured(
-            self.bench.evaluator,
-            designs,
-            workers=self.workers,
-            retries=self.said.retries,
+        before, failed = len(self.bench.seen), len(self.bench.failures)
+        stop = self.working.stop or (lambda: False)
+        kept = 0
+        if self.working.options.folder is not None:
+            kept = FOLDERS_KEPT - sum(1 for _ in self.folder.iterdir())
+        terms = Terms(
+            retries=self.section.retries,
             folder=self.folder,
             stop=stop,
             may_begin=spending.may_begin,
             watch=self._watch,
-            most_kept=FOLDERS_KEPT - sum(1 for _ in self.folder.iterdir()) if kept else 0,
+            most_kept=kept,
         )
+        found = attempts.measured(self.bench.evaluator, designs, self.workers, terms)
         with spending.measuring():
             for done, (position, measurement) in enumerate(found, 1):
                 failed += measurement.failed
                 spending.took(measurement)
-                spending.met(measurement, self.said.stop_at_failures)
+                spending.met(measurement, self.section.stop_at_failures)
                 self._show(before + done, len(designs) - done, failed)
                 yield position, measurement
                 self._stop_if_failing()
@@ -159,8 +160,8 @@ class _Asking:
                 f"{duration(spending.longest_s)}"
             )
 
-    def _watch(self, running: Mapping[int, tuple[Design, float]]) -> None:
-        """Write to the record which attempts run, each with its design and when it began."""
+    def _watch(self, running: Mapping[int, Running]) -> None:
+        """Write the attempts in progress to the record of the run."""
         now, begun = time.monotonic(), [since for _, since in running.values()]
         path = self.working.options.record
         if path is None or self.shown == begun or now - self.written < WATCH_PERIOD_S:
@@ -183,19 +184,4 @@ class _Asking:
         if progress is not None:
             progress(done, self.planned)
         if isinstance(progress, Narrator):
-            running = min(left, self.workers.size)
-            progress.tell(f"{running} running, {failed} failed")
-
-
-def require_measurements(bench: Bench, failing: bool) -> None:
-    """Raise `MeasurementError` where no design that was requested has values.
-
-    `failing`: no others were requested for that.
-    """
-    if bench.seen and not bench.ledger.evaluated:
-        lines = "\n".join(
-            line for each in (True, False) for line in causes_text(bench, failed=each)
-        )
-        count = plural(len(bench.seen), "design")
-        stopped = ", and no more were tried (evaluate.stop_at_failures)" if failing else ""
-        raise MeasurementError(f"none of {count} could be measured{stopped}:\n{lines}")
+            progress.tell(f"{min(left, self.workers.size)} running, {failed} failed")

@@ -1,81 +1,153 @@
-"""The store of a run: its measurements lie in the folder of the run from the first one on."""
+"""The store of a run in its folder, from the first measurement on, with the record of the run."""
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dse import search
 from dse.contract.evaluators import Ranges
-from dse.errors import InfeasibleError, OutputError, StoreError, StudyError
-from dse.files.document import Document
+from dse.errors import InfeasibleError, OutputError, StoreError, StudyError, shortened, visible
+from dse.files.document import EVALUATE, IN_MEMORY, Document
+from dse.files.json import jsonable
 from dse.files.whole_folders import WorkingFolder
+from dse.files.yaml import flow_yaml
 from dse.measure.measuring import FailingError
-from dse.measure.record import Facts, require_same, resume_command, run_facts
 from dse.measure.store import Store, StoreShelf, open_store, open_to_read
 from dse.reports.text import plural
 from dse.runs.measurements import retry_text
 from dse.runs.run_files import MANIFEST
+from dse.runs.solved import inputs_of
+from dse.study import study
 from dse.study.measuring import MEASURING, STORE, STORE_FILES, Keeping, StoredRun, time_measuring
+from dse.study.overrides import Sweep, at_value, sweep_of
 from dse.study.search_section import Options
+
+Facts = Mapping[str, Any]
+
+_SAME = ("study", "search", "identity", "inputs")
+"""Entries of the record that a resumed run shares with the earlier one."""
 
 
 def kept_run(place: WorkingFolder, document: Document, options: Options) -> tuple[str, Keeping]:
-    """Return the command that goes on with a run, and what keeps its measurements; as `begun`."""
-    facts = begun(place, document, options)
-    return resume_command(facts, place.target), keeping_in(place, document, options, facts)
-
-
-def begun(place: WorkingFolder, document: Document, options: Options) -> dict[str, Any]:
-    """Return what a run is; refuse to begin one over measurements that lie there.
+    """Return the command that resumes a run, and a context that keeps its measurements.
 
     Raises
     ------
     OutputError
-        Measurements lie there, and nobody said what becomes of them; or what is said of them
-        makes no sense.
+        The folder has measurements, and `options` neither resumes nor removes them, or both.
     """
     facts = run_facts(document, options)
+    resume = resume_command(facts, place.target)
     if options.resume and options.fresh:
         raise OutputError(
             "--resume goes on, and --fresh begins again; "
             "leave one of them out (`resume` and `fresh` in Python)"
         )
-    if options.resume or options.fresh or not (place.place / STORE).is_file():
-        return facts
-    with open_to_read(place.place) as store:
-        count = len(store)
-    if not count:
-        return facts
-    what = "a" if (place.place / MANIFEST).is_file() else "an unfinished"
-    raise OutputError(
-        f"{place.target} holds {plural(count, 'measurement')} of {what} run; go on with it: "
-        f"{resume_command(facts, place.target)}; or name another --out, or remove them with "
-        f"--fresh (`out` and `fresh` in Python)"
-    )
+    count = 0
+    if not (options.resume or options.fresh) and (place.place / STORE).is_file():
+        with open_to_read(place.place) as store:
+            count = len(store)
+    if count:
+        state = "a" if (place.place / MANIFEST).is_file() else "an unfinished"
+        raise OutputError(
+            f"{place.target} holds {plural(count, 'measurement')} of {state} run; go on with it: "
+            f"{resume}; or name another --out, or remove them with --fresh (`out` and `fresh` in "
+            f"Python)"
+        )
+    return resume, _keeping(place, document, options, facts)
+
+
+def run_facts(document: Document, options: Options) -> dict[str, Any]:
+    """Return the record of a run: study, search, evaluator, arguments."""
+    sweep = sweep_of(document)
+    prepared = study.prepare(document if sweep is None else at_value(document, sweep, 0))
+    measured, settings = prepared.problem.measured, options.apply(prepared.settings)
+    if measured is None:
+        raise TypeError("a run of models keeps no record before its end")
+    search.check_search(prepared.problem, settings)  # before --fresh removes anything
+    data = {name: part for name, part in document.data.items() if name != "search"}
+    if isinstance(data.get(EVALUATE), dict):  # their number makes no difference
+        data[EVALUATE] = {n: each for n, each in data[EVALUATE].items() if n != "workers"}
+    found = {
+        "study": data,
+        "search": {
+            "method": settings.method,
+            "seed": settings.seed,
+            "budget": settings.budget,
+            "options": dict(settings.options),
+            **({} if settings.time_s is None else {"time_s": settings.time_s}),
+        },
+        "identity": json.loads(measured.bench.evaluator.identity),
+        "inputs": {name: entry.sha256 for name, entry in inputs_of([prepared]).items()},
+        "run": {
+            "question": prepared.question,
+            "planned": _planned(prepared, settings, sweep),
+            "text": document.text,
+            "file": document.file if document.file == IN_MEMORY else os.path.abspath(document.file),
+            "overrides": [list(pair) for pair in document.overrides],
+            "identity": measured.bench.evaluator.identity,
+            "unit_names": dict(measured.bench.unit_names),
+            "arguments": [*_arguments(options)],
+        },
+    }
+    plain: dict[str, Any] = json.loads(json.dumps(jsonable(found)))  # as it is read back
+    return plain
+
+
+def _planned(prepared: study.Study, settings: search.SearchSettings, sweep: Sweep | None) -> int:
+    """Return the most designs that are measured, at all values of a sweep."""
+    problem, measured = prepared.problem, prepared.problem.measured
+    size = measured.size(problem.space) if measured else 0
+    each = min(search.planned(problem, settings), size)
+    if sweep is None or measured is None:
+        return each
+    own = {problem.space.axes[place].name for place in measured.axes}
+    different = sweep.path.removeprefix("axes.") in own  # each value has other designs
+    return each * len(sweep.values) if different else min(each * len(sweep.values), size)
+
+
+def _arguments(options: Options) -> Iterator[str]:
+    for name in ("method", "seed", "budget", "workers", "dask"):
+        if (value := getattr(options, name)) is not None:
+            yield from (f"--{name}", str(value))
+    for folder in options.reuse:
+        yield from ("--reuse", os.path.abspath(folder))
+
+
+def resume_command(facts: Facts, folder: Path) -> str:
+    """Return the command that resumes a run, or the call if a function of Python measures."""
+    run = facts["run"]
+    if run["file"] == IN_MEMORY or "function" in facts["identity"]:
+        return f"dse.run(..., out={str(folder)!r}, resume=True), otherwise called as before"
+    file = os.path.relpath(run["file"])
+    overrides = [f"--set={path}={value}" for path, value in run["overrides"]]
+    known = run["file"] if file.startswith("..") else file
+    command = ["dse", "run", known, *overrides, *run["arguments"], "--out", str(folder)]
+    return shlex.join([*command, "--resume"])
 
 
 @contextmanager
-def keeping_in(
-    place: WorkingFolder,
-    document: Document,
-    options: Options,
-    facts: Facts,
+def _keeping(
+    place: WorkingFolder, document: Document, options: Options, facts: Facts
 ) -> Iterator[tuple[Document, Options]]:
-    """Yield a study whose measurements are kept where its run will lie, and how it is run.
+    """Yield a study whose measurements are kept in the folder of its run, and its options.
 
-    `facts` are what the run is.  The note of an error that ends it says how to go on.
+    The note of an error that ends it has the command to go on.
 
     Raises
     ------
     OutputError
-        Measurements of another study lie there.
+        The folder has measurements of another study.
     StoreError
-        They, or those of another run that are to be used, cannot be read.
+        They, or those of another run to be used, cannot be read.
     """
     folder = place.place
     with ExitStack() as opened:
@@ -86,7 +158,7 @@ def keeping_in(
         folder.mkdir(parents=True, exist_ok=True)
         opened.callback(_remove_if_empty, folder, made)
         store = opened.enter_context(open_store(folder))
-        _begin(store, facts, place.target)
+        _require_same(store, facts, place.target)
         shelves: list[StoreShelf] = []
 
         def shelf(identity: str, ranges: Ranges) -> StoreShelf:
@@ -102,36 +174,67 @@ def keeping_in(
         try:
             yield replace(document, shelves=shelf), inside
         except BaseException as error:
-            _say_how_to_go_on(error, folder, resume_command(facts, place.target))
+            _note_how_to_go_on(error, folder, resume_command(facts, place.target))
             raise
         finally:
             for each in shelves:
                 each.reused = ()  # those stores are closed
 
 
-def _begin(store: Store, facts: Facts, target: Path) -> None:
-    """Write down what the run is, unless it goes on as it was."""
-    require_same(store.facts, facts, target, len(store))
-    if store.facts != facts:
-        store.describe(facts)
+def _require_same(store: Store, facts: Facts, folder: Path) -> None:
+    """Store the record of a run, after a refusal to resume another one.
+
+    Raises
+    ------
+    OutputError
+        With a line for each changed field.
+    """
+    old, new = ({name: (one or {}).get(name, {}) for name in _SAME} for one in (store.facts, facts))
+    changed = [*_changes("", old, new)]
+    if store.facts is None or not changed:
+        if store.facts != facts:
+            store.describe(facts)
+        return
+    held, reuse, named = plural(len(store), "measurement"), "", ""
+    means = f"what measures has changed, so that its {held} no longer hold: all is measured again"
+    if old["identity"] == new["identity"]:
+        reuse, named = f"--reuse {shlex.quote(str(folder))} ", "`reuse`, "
+        means = f"what measures is the same, so that its {held} hold"
+    lines = "\n".join(f"  {line}" for line in changed)
+    raise OutputError(
+        f"{folder} holds a run that was started otherwise; what changed:\n{lines}\n{means}; undo "
+        f"the changes, or run the changed study in a folder of its own: {reuse}--out NEW, or begin "
+        f"again here: --fresh ({named}`out` and `fresh` in Python)"
+    )
 
 
-def _say_how_to_go_on(error: BaseException, folder: Path, command: str) -> None:
+def _changes(path: str, before: Any, after: Any) -> Iterator[str]:
+    """Yield a line ``search.budget: 100 -> 200`` for each changed field of plain data."""
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for name in dict.fromkeys((*before, *after)):
+            inside = f"{path}.{name}" if path else str(name)
+            yield from _changes(inside, before.get(name), after.get(name))
+        return
+    texts = ["not set" if one is None else flow_yaml(one) for one in (before, after)]
+    if texts[0] != texts[1]:
+        yield f"{path}: " + " -> ".join(visible(shortened(text)) for text in texts)
+
+
+def _note_how_to_go_on(error: BaseException, folder: Path, command: str) -> None:
     if isinstance(error, InfeasibleError | StudyError):
         return
     kept, in_vain = "what was measured is", isinstance(error, FailingError)
-    with suppress(StoreError), open_to_read(folder) as seen:  # after a fault of the disk
+    with suppress(StoreError), open_to_read(folder) as seen:  # after an error of the disk
         if not len(seen):
             return
         kept = f"{plural(len(seen), 'measurement')} {'is' if len(seen) == 1 else 'are'}"
-        in_vain |= all(
-            row.measurement.failed for row in seen.found.values()
-        )  # so it would end again
+        rows = seen.found.values()
+        in_vain |= all(row.measurement.failed for row in rows)  # so it would end again
     error.add_note(f"{kept} kept; {retry_text(folder) if in_vain else f'go on with: {command}'}")
 
 
 def _remove_if_empty(folder: Path, made: Sequence[Path]) -> None:
-    """Leave no store in which nothing is, nor folders that were made for it."""
+    """Remove a store without measurements, and the folders that were made for it."""
     with suppress(OSError, StoreError):
         with open_to_read(folder) as store:
             if len(store):
@@ -148,7 +251,7 @@ def _remove(folder: Path) -> None:
 
 
 def carry(run: Path, fresh: Path) -> None:
-    """Give the folder of a run what was kept where it will lie; nothing where nothing was."""
+    """Copy the measurements in the folder of a run, if any, to another one."""
     if not (run / STORE).is_file():
         return
     with open_to_read(run) as store:
@@ -158,7 +261,7 @@ def carry(run: Path, fresh: Path) -> None:
 
 
 def _linked(source: str, target: str) -> None:
-    """Let a file stand in another folder, too; what is no file, a socket say, is omitted."""
+    """Link or copy a file.  Sockets and pipes are omitted."""
     if not os.path.isfile(source):
         return
     try:
@@ -168,19 +271,19 @@ def _linked(source: str, target: str) -> None:
 
 
 def stored_run(folder: Path) -> StoredRun:
-    """Return what lies in the store of a run, which may go on meanwhile.
+    """Return the content of the store of a run, which may go on meanwhile.
 
     Raises
     ------
     StoreError
-        It cannot be read, or does not say what the run is.
+        It cannot be read, or has no record of the run.
     """
     with open_to_read(folder) as store:
         facts = store.facts
         if facts is None:
-            what = f"use what it has by: dse run STUDY --reuse {folder} --out NEW"
+            reuse = f"use what it has by: dse run STUDY --reuse {folder} --out NEW"
             begin = f"nothing is measured yet: dse run STUDY --out {folder}"
-            remedy = what if len(store) else begin
+            remedy = reuse if len(store) else begin
             raise StoreError(f"{store.path} does not say of which study it is; {remedy}")
         command = resume_command(facts, folder)
         return StoredRun(folder, facts, tuple(store.found.values()), command)

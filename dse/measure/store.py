@@ -20,21 +20,20 @@ from dse.files.whole_folders import flush
 from dse.study.measuring import STORE, STORE_FILES, StoredMeasurement
 
 APPLICATION = 0x44534531
-"""Marks an SQLite file as a store (``DSE1`` in ASCII)."""
+"""Mark of an SQLite file that is a store (``DSE1`` in ASCII)."""
 
 VERSION = 5
-"""Of the schema."""
+"""Version of the schema."""
 
 SCHEMA = (
     "CREATE TABLE evaluations (number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, "
     "content TEXT NOT NULL, checksum TEXT NOT NULL)"
 )
-"""Measurements have the numbers from 1 on without gaps, and row 0 says what the run is.  Content is
-JSON in ASCII, which has any text: also a NUL, and bytes that are no UTF-8 and came as lone
-surrogates."""
+"""Measurements are numbered from 1 without gaps, and row 0 is the record of the run.  Content is
+JSON in ASCII, for any text, also with NUL and lone surrogates."""
 
 WRITER_WAIT_S = 60.0
-"""So long a process waits for another that writes."""
+"""Longest time to wait for another process that writes."""
 
 MOUNTS = Path("/proc/self/mountinfo")
 
@@ -46,11 +45,9 @@ NETWORK = frozenset(
         *("fuse.s3fs", "fuse.sshfs"),
     ]
 )
-"""Types of file systems that several machines can write to at a time, as Linux calls them."""
+"""Types of file systems on Linux that several machines can write to at a time."""
 
 GO_ON = "go on with --resume (`resume` in Python)"
-"""How a run goes on, from either side."""
-
 _REASONS = {
     "FULL": f"cannot be written: the disk is full; free some space and {GO_ON}",
     "IOERR": f"cannot be read or written: the disk fails; check it, and {GO_ON}",
@@ -62,18 +59,18 @@ _REASONS = {
     "CANTOPEN": "cannot be opened; the file has to be readable, and its folder writable",
     "NOTADB": "is not a database; name another folder, or move it away",
 }
-"""What SQLite's codes say of a store; any other says that it is damaged."""
+"""Message for each code of SQLite.  With any other code the store is damaged."""
 
 
 def open_store(folder: Path) -> Store:
-    """Return the store in the folder of a run, to be written; made where there is none.
+    """Return the store in the folder of a run for writing, a new one if there is none.
 
     All of it is read and checked: some 20 microseconds a row.
 
     Raises
     ------
     StoreError
-        The store is damaged, is none, is another version's, cannot be written, or is on a network
+        The store is damaged, of another program or version, cannot be written, or is on a network
         file system.
     """
     path = folder / STORE
@@ -89,7 +86,7 @@ def open_store(folder: Path) -> Store:
             _make(path)
         store = _opened(path, "mode=rw")
         try:
-            # each transaction is on disk when it ends, and nobody waits for another who reads:
+            # each transaction is on disk when it ends, and readers delay no one:
             # https://www.sqlite.org/wal.html, and "FULL" of https://www.sqlite.org/pragma.html
             (mode,) = store.connection.execute("PRAGMA journal_mode = WAL").fetchone()
             if mode != "wal":
@@ -105,16 +102,15 @@ def open_store(folder: Path) -> Store:
 
 
 def open_to_read(folder: Path) -> Store:
-    """Return the store in a folder, to be read only; another process may write to it.
+    """Return the store in a folder for reading, even while another process writes to it.
 
-    One that was killed is recovered where it may be written, as SQLite has it.  Where it may not
-    be, it must have been closed: there is no log to read, and none is made.
+    SQLite recovers a store after a kill if it may be written.  Otherwise it must have been closed,
+    without a log.
 
     Raises
     ------
     StoreError
-        There is none, it is damaged, is another version's, or was killed where it may not be
-        written.
+        There is none, it is damaged, of another version, or read-only after a kill.
     """
     path = folder / STORE
     _require_files(folder)
@@ -134,7 +130,7 @@ def open_to_read(folder: Path) -> Store:
 
 
 def _require_files(folder: Path) -> None:
-    """Raise `StoreError` where a store has a pipe, a device or a folder in place of a file."""
+    """Refuse a pipe, a device or a folder in place of a file of the store."""
     for name in STORE_FILES:
         path = folder / name
         if os.path.lexists(path) and not path.is_file():
@@ -142,7 +138,7 @@ def _require_files(folder: Path) -> None:
 
 
 def _make(path: Path) -> None:
-    """Make a store with its tables, or none."""
+    """Make a store with its table, or none."""
     new = path.with_name(f"{STORE}-new")
     new.unlink(missing_ok=True)
     with closing(sqlite3.connect(new, isolation_level=None)) as connection:
@@ -154,7 +150,7 @@ def _make(path: Path) -> None:
 
 
 def _opened(path: Path, mode: str) -> Store:
-    """Return a store of which every page and row was read."""
+    """Return a store after a check of every page and row."""
     place = f"{path.absolute().as_uri()}?{mode}"
     connection = sqlite3.connect(place, uri=True, timeout=WRITER_WAIT_S, isolation_level=None)
     try:
@@ -168,7 +164,7 @@ def _opened(path: Path, mode: str) -> Store:
 
 
 def _check(path: Path, connection: sqlite3.Connection) -> None:
-    """Raise `StoreError` for a database that is no store, another version's, or not whole."""
+    """Refuse a database that is no store, of another version, or not whole."""
     application, version, found = (
         connection.execute(f"PRAGMA {name}").fetchone()[0]
         for name in ("application_id", "user_version", "integrity_check(1)")
@@ -184,17 +180,15 @@ def _check(path: Path, connection: sqlite3.Connection) -> None:
         )
     if found != "ok":
         raise _damaged(path, found.replace("\n", " "))
-    if connection.execute("SELECT sql FROM sqlite_master WHERE sql NOT NULL").fetchall() != [
-        (SCHEMA,)
-    ]:
+    tables = connection.execute("SELECT sql FROM sqlite_master WHERE sql NOT NULL").fetchall()
+    if tables != [(SCHEMA,)]:
         raise _damaged(path, "its tables are not those of a store")
 
 
 def network_type(folder: Path, mounts: Path = MOUNTS) -> str:
-    """Return the type of the network file system that a folder is on, empty where it is on none.
+    """Return the type of the network file system of a folder, or an empty text.
 
-    `mounts` lists what is mounted, as proc(5) says of ``/proc/pid/mountinfo``; where there is no
-    such file (no Linux) nothing is known, and the text is empty.
+    `mounts` is ``/proc/pid/mountinfo`` as in proc(5).  Without it the type is unknown.
     """
     try:
         lines = mounts.read_text(errors="surrogateescape").splitlines()
@@ -219,7 +213,7 @@ def _damaged(path: Path, found: object) -> StoreError:
 
 @contextmanager
 def _errors_of(path: Path) -> Iterator[None]:
-    """Turn what SQLite and the system say within a block into an error with a remedy."""
+    """Turn errors of SQLite and of the system into errors with a remedy."""
     try:
         yield
     except sqlite3.Error as error:
@@ -236,19 +230,16 @@ def _errors_of(path: Path) -> Iterator[None]:
 
 
 class Store:
-    """Measurements on disk; see `open_store`.
+    """Measurements on disk, as a context that closes them.
 
     Attributes
     ----------
-    path
+    path, connection
         The database.
-    connection
-        To the database.
     found
-        By `dse.contract.evaluators.key`, in the order in which they came: what was kept when the
-        store was opened, and through it since.
+        Measurements by `dse.contract.evaluators.key`, in their order.
     facts
-        What the run is that measured last, as plain data; None before it has begun.
+        The record of the run as plain data, or None before it begins.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
@@ -257,7 +248,7 @@ class Store:
         Raises
         ------
         StoreError
-            A row does not have its checksum, or one is missing.
+            A row does not have its checksum, or is missing.
         """
         self.path, self.connection = path, connection
         self.found: dict[str, StoredMeasurement] = {}
@@ -284,11 +275,11 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the store; of its files the database stays."""
+        """Close the store, and leave only the database of its files."""
         self.connection.close()
 
     def __len__(self) -> int:
-        """Return how many measurements there are."""
+        """Return the number of measurements."""
         return len(self.found)
 
     def keep(
@@ -297,15 +288,13 @@ class Store:
         found: Mapping[str, Measurement],
         designs: Mapping[str, Mapping[str, Value]],
     ) -> None:
-        """Keep what an evaluator measured; on disk when this returns, all of it or nothing.
-
-        What is kept already stays.
+        """Store all new measurements of an evaluator, or none, on disk before this returns.
 
         Raises
         ------
         StoreError
-            The disk is full or refuses; the store is then closed, for a page of it may be in
-            the memory of the system only.  What was kept before stays.
+            The disk refuses.  The store is then closed, as one of its pages may be in the memory
+            of the system only.  Earlier rows stay.
         """
         new = [name for name in found if name not in self.found]
         rows = [
@@ -323,12 +312,12 @@ class Store:
         self.found |= {row.key: row for row in rows}
 
     def describe(self, facts: Mapping[str, Any]) -> None:
-        """Keep what the run is, as plain data: its study, settings, seed, versions."""
+        """Store the record of the run as plain data."""
         self._write("INSERT OR REPLACE", [_sealed(0, "", json.dumps(facts, allow_nan=False))])
         self.facts = dict(facts)
 
     def copy_to(self, folder: Path) -> None:
-        """Write what is kept to another folder, which has no store; on disk when this returns."""
+        """Copy the store to a folder without one, on disk before this returns."""
         target = folder / STORE
         with _errors_of(target), closing(sqlite3.connect(target)) as copy:
             self.connection.backup(copy)
@@ -336,7 +325,6 @@ class Store:
         flush(folder)
 
     def _write(self, how: str, rows: Sequence[Sequence[Any]]) -> None:
-        """Write all of some rows, or nothing; on disk when this returns."""
         try:
             with _errors_of(self.path):
                 self.connection.execute("BEGIN IMMEDIATE")
@@ -362,12 +350,12 @@ def stored_cells(row: StoredMeasurement) -> tuple[Any, ...]:
 
 
 def read_cells(cells: Sequence[Any]) -> StoredMeasurement:
-    """Return the measurement that cells hold.
+    """Return the measurement in some cells.
 
     Raises
     ------
     ValueError
-        They do not have their checksum, or their key is not that of their design.
+        The checksum is wrong, or the key belongs to another design.
     """
     entries = json.loads(_content(cells))
     found = Measurement(**entries.pop("measurement"))
@@ -392,10 +380,8 @@ def _content(cells: Sequence[Any]) -> str:
 class StoreShelf:
     """Measurements of one evaluator; a `dse.contract.evaluators.Shelf`.
 
-    What `reused` stores have is copied to the own one when it is requested, so that a run has all
-    that it counts with, after no attempt of its own.  Failures are not: they may have been those
-    of another day or machine.  Nor are values outside the `ranges` of this run.  What was
-    requested stays known when the stores are closed.
+    Values of `reused` stores are copied to `store` when they are requested, with 0 attempts.  Their
+    failures are not, and neither are values outside the `ranges` of this run.
     """
 
     def __init__(
@@ -405,19 +391,19 @@ class StoreShelf:
         reused: Sequence[Store] = (),
         ranges: Ranges | None = None,
     ) -> None:
-        """Keep where to look."""
+        """Keep the stores."""
         self.store, self.identity = store, identity
         self.reused, self.ranges = reused, ranges or {}
 
     def known(self, keys: Sequence[str]) -> dict[str, Measurement]:
-        """Return those of the measurements that are kept."""
+        """Return the stored measurements among these keys."""
         own = self.store.found
         for other in self.reused:
             rows = [other.found[name] for name in keys if name in other.found and name not in own]
-            held = {row.key: row for row in rows if self._holds(row.measurement)}
-            if held:
-                taken = {one: replace(row.measurement, attempts=0) for one, row in held.items()}
-                self.keep(taken, {one: row.design for one, row in held.items()})
+            rows = [row for row in rows if self._holds(row.measurement)]
+            taken = {row.key: replace(row.measurement, attempts=0) for row in rows}
+            if taken:
+                self.keep(taken, {row.key: row.design for row in rows})
         return {name: own[name].measurement for name in keys if name in own}
 
     def _holds(self, found: Measurement) -> bool:
@@ -428,5 +414,5 @@ class StoreShelf:
     def keep(
         self, found: Mapping[str, Measurement], designs: Mapping[str, Mapping[str, Value]]
     ) -> None:
-        """Keep measurements and the designs that they are of; on disk before this returns."""
+        """Store measurements and their designs, on disk before this returns."""
         self.store.keep(self.identity, found, designs)

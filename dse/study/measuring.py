@@ -161,7 +161,7 @@ class Measuring:
         [StudyFile, Space, Reader], tuple[MeasuredColumns | None, dict[str, Objective]]
     ]
     pool_axes: Callable[[StudyFile, Reader], StudyFile]
-    lines: Callable[[Problem, SearchSettings, EvaluateSection | None, str], Iterator[str]]
+    lines: Callable[[Problem, SearchSettings, str], Iterator[str]]
     measures: Callable[
         [Problem, EvaluateSection | None, Working | None, SearchSettings],
         AbstractContextManager[None],

@@ -50,9 +50,6 @@ Output = Annotated[
 ]
 
 
-Word = str | int | float
-
-
 class InfeasibleSection(StudySection):
     """Report of an infeasible design by its evaluator, which is a fact and no accident."""
 
@@ -62,9 +59,6 @@ class InfeasibleSection(StudySection):
         Annotated[int, Field(ge=1, le=255)] | list[Annotated[int, Field(ge=1, le=255)]],
         Field(description="Exit statuses that say so"),
     ] = Field(default_factory=no_items)
-    output: dict[str, Word | list[Word]] = entries(
-        "Name -> what is written of it where a design is infeasible"
-    )
 
 
 class EvaluateSection(StudySection):

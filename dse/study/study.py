@@ -204,7 +204,7 @@ class Study:
             )
         if self.problem.measured is not None:
             wing = measuring()
-            lines += wing.lines(self.problem, self.settings, self.measuring, each)
+            lines += wing.lines(self.problem, self.settings, each)
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     @property

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dse.measure.attempts import measured
+from dse.measure.attempts import Terms, measured
 from dse.measure.dask import Cluster
 from tests.conftest import ROOT
 from tests.measure.evaluators import shell
@@ -58,9 +58,8 @@ def test_nothing_that_ended_is_done_again_when_a_scheduler_is_killed(tmp_path: P
         found = {}
         with Cluster(command, address, patience_s=120) as workers:
             for number, each in measured(
-                command, numbers(4 * KILLS + 2), workers=workers, retries=0,
-                folder=tmp_path / "work", stop=lambda: False,
-            ):  # fmt: skip
+                command, numbers(4 * KILLS + 2), workers, Terms(retries=0, folder=tmp_path / "work")
+            ):
                 assert number not in found
                 found[number] = each, len((counts / str(number)).read_text().split())
                 if len(found) % 4 == 0 and kills:

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from dse.measure import attempts
-from dse.measure.attempts import measured, workers_for
+from dse.measure.attempts import Terms, measured
 from tests.conftest import ROOT
 from tests.measure.evaluators import Acts, shell
 
@@ -74,9 +74,7 @@ def test_each_way_to_fail_is_told(
     monkeypatch.setenv("DSE_MARK", mark)
     evaluator = shell(text, timeout_s=0.3 if kind == "timeout" else 60.0)
     designs = [{"number": float(number)} for number in range(TIMES)]
-    found = dict(
-        measured(evaluator, designs, workers=2, retries=0, folder=tmp_path, stop=lambda: False)
-    )
+    found = dict(measured(evaluator, designs, 2, Terms(retries=0, folder=tmp_path)))
     assert sorted(found) == list(range(TIMES))
     for each in found.values():
         assert (each.kind, each.values, each.attempts) == (kind, {}, 1), each
@@ -92,12 +90,12 @@ import signal, sys
 from pathlib import Path
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background ignores
 sys.path.insert(0, {root!r})
-from dse.measure.attempts import measured
+from dse.measure.attempts import Terms, measured
 from tests.measure.evaluators import shell
 designs = [{{"number": float(n)}} for n in range(1000)]
 text = "(sleep 300 & sleep 300) & trap '' TERM; touch {{number}}; sleep 300"
 folder = Path({folder!r})
-for _ in measured(shell(text), designs, workers=3, retries=0, folder=folder, stop=lambda: False):
+for _ in measured(shell(text), designs, 3, Terms(retries=0, folder=folder)):
     pass
 """
 
@@ -137,9 +135,7 @@ def test_no_process_outlives_a_time_limit(tmp_path: Path, monkeypatch: pytest.Mo
     limit, times = 0.5, 2 * TIMES
     designs = [{"number": float(number)} for number in range(times)]
     evaluator = shell(text, timeout_s=limit)
-    found = list(
-        measured(evaluator, designs, workers=2, retries=0, folder=tmp_path, stop=lambda: False)
-    )
+    found = list(measured(evaluator, designs, 2, Terms(retries=0, folder=tmp_path)))
     assert [each.kind for _, each in found] == ["timeout"] * times
     assert not left_of(mark)
     late = max(each.seconds for _, each in found) - limit
@@ -154,34 +150,23 @@ def test_workers_that_are_killed_cost_an_attempt(
     counts = tmp_path / "counts"
     counts.mkdir()
     designs = [{"number": float(n), "act": "crawl", "fails": 1.0} for n in range(KILLS)]
-    killed: set[float] = set()
+    killed: set[int] = set()
 
-    def counted(file: Path) -> bool:
-        """Return whether the attempt was written; a kill right after opening leaves it empty."""
-        return file.exists() and file.stat().st_size > 0
+    def kill() -> None:
+        while not over.wait(0.01):
+            for made in (tmp_path / "work").glob("*/made"):
+                written = made.read_text().split() if made.exists() else []
+                if len(written) == 2 and int(written[0]) not in killed:
+                    killed.add(int(written[0]))
+                    os.kill(int(written[1]), signal.SIGKILL)
 
-    with workers_for(Acts(counts=str(counts)), 2) as workers:
-
-        def kill() -> None:
-            while not over.wait(0.01):
-                for worker in list(workers.workers):  # type: ignore[attr-defined]
-                    process, attempt = worker.process.pid, worker.attempt
-                    number = float(attempt.design["number"]) if attempt and worker.ready else -1.0
-                    if number not in killed and counted(counts / f"{number:g}"):
-                        killed.add(number)
-                        os.kill(process, signal.SIGKILL)
-
-        over = threading.Event()
-        thread = threading.Thread(target=kill)
-        thread.start()
-        found = dict(
-            measured(
-                Acts(counts=str(counts)), designs, workers=workers, retries=1,
-                folder=tmp_path / "work", stop=lambda: False,
-            )
-        )  # fmt: skip
-        over.set()
-        thread.join()
+    over = threading.Event()
+    thread = threading.Thread(target=kill)
+    thread.start()
+    terms = Terms(retries=1, folder=tmp_path / "work")
+    found = dict(measured(Acts(counts=str(counts)), designs, 2, terms))
+    over.set()
+    thread.join()
     assert len(killed) == len(found) == KILLS
     for number, each in found.items():
         assert (each.attempts, each.values) == (2, {"double": 2.0 * number}), each

@@ -28,7 +28,8 @@ class Acts:
         tries = Path(self.counts) / f"{number:g}"
         with tries.open("a") as file:
             file.write("x")
-        (folder / "made").touch()
+        (folder / "new").write_text(f"{number:g} {os.getpid()}")
+        (folder / "new").rename(folder / "made")
         if design.get("act") == "bear":
             child = subprocess.Popen(["sleep", "300"])
             (folder / "child").write_text(f"{child.pid}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,10 @@ from dse.measure import attempts
 from dse.measure.attempts import (
     Attempt,
     InProcess,
-    Spawned,
+    Terms,
     Threads,
     UnusableProgramError,
+    attempted,
     measured,
     workers_for,
 )
@@ -28,10 +30,10 @@ DOUBLE = "echo double = $(( 2 * {number} ))"
 def all_of(
     evaluator: Evaluator, designs: Sequence[Mapping[str, Value]], folder: Path, **others: Any
 ) -> dict[int, Measurement]:
-    options = {"workers": 2, "retries": 0, "stop": lambda: False} | others
+    workers, terms = others.pop("workers", 2), {"retries": 0} | others
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(attempts, "RETRY_WAIT_S", 0.01)
-        found = list(measured(evaluator, designs, folder=folder, **options))
+        found = list(measured(evaluator, designs, workers, Terms(folder=folder, **terms)))
     assert len(found) == len({number for number, _ in found})
     return dict(found)
 
@@ -44,7 +46,7 @@ def test_workers_are_chosen_by_what_measures(tmp_path: Path) -> None:
     acts = Acts(counts="")
     assert isinstance(workers_for(shell(DOUBLE), 1), Threads)
     assert isinstance(workers_for(acts, 1), InProcess)
-    assert isinstance(workers_for(acts, 2), Spawned)
+    assert isinstance(workers_for(acts, 2), Threads)
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -121,7 +123,7 @@ def test_what_has_just_ended_at_a_stop_is_kept_if_it_ended_well(text: str, tmp_p
             stopped.extend(found)
             return found
 
-    with Stopped(shell(text), 1) as workers:
+    with Stopped(partial(attempted, shell(text)), 1) as workers:
         found = all_of(
             shell(text), numbers(3), tmp_path, workers=workers, stop=lambda: bool(stopped)
         )
@@ -131,9 +133,8 @@ def test_what_has_just_ended_at_a_stop_is_kept_if_it_ended_well(text: str, tmp_p
 def test_a_caller_that_wants_no_more_ends_what_runs(tmp_path: Path) -> None:
     text = "test {number} = 0 || { touch {number}; sleep 300; }; " + DOUBLE
     text = text.replace("{ ", "{{ ").replace("; }", "; }}")
-    some: Iterator[object] = measured(
-        shell(text), numbers(3), workers=3, retries=0, folder=tmp_path, stop=lambda: False
-    )
+    terms = Terms(retries=0, folder=tmp_path)
+    some: Iterator[object] = measured(shell(text), numbers(3), 3, terms)
     assert next(some)
     some.close()  # type: ignore[attr-defined]
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -21,16 +22,16 @@ from dse.measure import attempts
 from dse.measure.attempts import (
     Attempt,
     InProcess,
-    Spawned,
     Threads,
     UnusableProgramError,
     again,
     attempted,
     before_next_s,
+    separately,
 )
 from dse.workers import programs
 from tests.conftest import until
-from tests.measure.evaluators import SLEEPER, Acts, Asks, Unready, shell
+from tests.measure.evaluators import SLEEPER, Acts, Unready, shell
 from tests.measure.test_pool import DOUBLE, Scripted, all_of, numbers
 
 GOOD = Measurement(values={"double": 1.0})
@@ -114,21 +115,19 @@ def test_what_was_given_and_dropped_is_not_measured(
         assert workers.ended(7.0) == []
         workers.begin(attempt(tmp_path / "work", 2))
         ((number, found),) = workers.ended(7.0)
-    with Spawned(Acts(counts=""), 1) as others:
-        assert others.ended(8.0) == []
     assert found is not None
-    assert (number, found.values, waited) == (2, {"double": 4.0}, [7.0, 8.0])
+    assert (number, found.values, waited) == (2, {"double": 4.0}, [7.0])
     assert found.seconds < 60
 
 
 def test_threads_end_their_programs_with_the_block(tmp_path: Path) -> None:
-    with Threads(shell(SLEEPER), 1) as workers:
+    with Threads(partial(attempted, shell(SLEEPER)), 1) as workers:
         workers.begin(attempt(tmp_path))
         until((tmp_path / "0" / "pid").exists)
         process = int((tmp_path / "0" / "pid").read_text())
         assert runs(process)
     assert not runs(process)
-    with Threads(shell(DOUBLE), 1) as workers:
+    with Threads(partial(attempted, shell(DOUBLE)), 1) as workers:
         workers.begin(attempt(tmp_path, 3))
         assert workers.ended(60.0)
         assert not workers.running
@@ -137,25 +136,8 @@ def test_threads_end_their_programs_with_the_block(tmp_path: Path) -> None:
 # Worker processes --------------------------------------------------------------------------------
 
 
-def test_workers_stay_for_the_next_call_and_end_with_the_block(tmp_path: Path) -> None:
-    acts = Acts(counts=str(tmp_path))
-    with Spawned(acts, 2) as workers:
-        found = all_of(acts, numbers(3), tmp_path / "work", workers=workers)
-        assert all(each.seconds < 60 for each in found.values())
-        before = [worker.process.pid for worker in workers.workers]
-        assert len(before) == 2
-        all_of(acts, numbers(3), tmp_path / "work", workers=workers)
-        assert [worker.process.pid for worker in workers.workers] == before
-        workers.workers[1].process.kill()  # an idle one: the other is waited for as ever
-        workers.workers[1].process.join()
-        workers.begin(attempt(tmp_path / "work", 3))
-        ((number, last),) = workers.ended(60.0)
-        assert (number, last and last.values) == (3, {"double": 6.0})
-    assert not any(runs(process or 0) for process in before)
-
-
 def test_what_a_worker_has_started_ends_with_it(tmp_path: Path) -> None:
-    with Spawned(Acts(counts=str(tmp_path)), 1) as workers:
+    with Threads(partial(separately, Acts(counts=str(tmp_path))), 1) as workers:
         workers.begin(attempt(tmp_path / "work", act="bear"))
         told = tmp_path / "work" / "0" / "child"
         until(lambda: workers.ended(0.0) or (told.exists() and told.read_text()))
@@ -184,47 +166,33 @@ def test_a_worker_that_is_never_ready_ends_all(
         all_of(Unready(counts="", act="crawl"), numbers(3), tmp_path)
 
 
-@contextlib.contextmanager
-def served(evaluator: Any) -> Iterator[tuple[Any, Any]]:
-    """Start a worker, and give its process and the connection to it."""
+def test_a_new_process_has_a_session_and_ignores_the_terminal(tmp_path: Path) -> None:
     context = get_context("fork")
     here, there = context.Pipe()
-
-    def serve() -> None:
-        here.close()
-        attempts._serve(there, evaluator)
-
-    process = context.Process(target=serve)
+    crawls = attempt(tmp_path / "work", act="crawl", fails=1.0)
+    arguments = there, Acts(counts=str(tmp_path)), crawls
+    process = context.Process(target=attempts._serve, args=arguments)
     process.start()
-    there.close()
     try:
         assert here.poll(60)
-        assert here.recv() is None
-        yield process, here
+        assert here.recv()
+        assert process.pid == os.getsid(process.pid or 0)
+        os.kill(process.pid, signal.SIGINT)  # as a terminal sends it to all
+        until((tmp_path / "work" / "0" / "made").exists)
+        assert process.is_alive()
     finally:
         process.kill()
         process.join()
 
 
-def answer(connection: Any, one: Attempt) -> Any:
-    connection.send(one)
-    assert connection.poll(60)
-    return connection.recv()
-
-
-def test_a_worker_serves_in_a_session_of_its_own_until_nobody_asks(tmp_path: Path) -> None:
-    with served(Asks()) as (process, connection):
-        assert os.getsid(process.pid) == process.pid
-        os.kill(process.pid, signal.SIGINT)  # as a terminal sends it to all
-        for number in range(2):
-            assert answer(connection, attempt(tmp_path, number)).values == {"stopped": 0.0}
-        (tmp_path / "file").touch()
-        told = answer(connection, attempt(tmp_path / "file"))
-        assert type(told) is DseError
-        assert "cannot be used: Not a directory" in str(told)
-        connection.close()
-        process.join(60)
-        assert process.exitcode == 0
+def test_errors_and_stops_reach_the_caller(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    acts = Acts(counts=str(tmp_path))
+    with pytest.raises(DseError, match="cannot be used: Not a directory"):
+        separately(acts, attempt(tmp_path / "file"), lambda: False)
+    begun = tmp_path / "work" / "5" / "made"
+    crawls = attempt(tmp_path / "work", 5, act="crawl", fails=1.0)
+    assert separately(acts, crawls, begun.exists).cause == "it was stopped"
 
 
 # Supervisors -------------------------------------------------------------------------------------

@@ -158,33 +158,3 @@ def test_a_budget_of_what_is_not_measured_is_refused() -> None:
         "search.budget.time: '1 h'; it limits measuring, and nothing of this study is measured; "
         "remove it; `effort: 60 s` limits a proof, `designs` any search"
     ) in str(caught.value)
-
-
-def test_a_check_tells_the_longest_that_measuring_takes(tmp_path: Path) -> None:
-    (tmp_path / "synth.sh").write_text("#!/bin/sh\n")
-    (tmp_path / "synth.sh").chmod(0o755)
-    (tmp_path / "study.yaml").write_text(
-        "axes: {a: {from: 1, to: 12}, b: {from: 1, to: 10}}\n"
-        "evaluate:\n"
-        "  command: [./synth.sh, '{a}', '{b}']\n"
-        "  outputs: {area: um2}\n"
-        "  timeout: 10 min\n"
-        "  retries: 1\n"
-        "  workers: 2\n"
-        "objectives: {area: minimise}\n"
-        "search: {budget: {time: 4 h}}\n"
-    )
-    lines = dse.load(tmp_path / "study.yaml").summary().splitlines()
-    assert lines[1:3] == [
-        "axes: a 12, b 10",
-        "measured: area [um2]; up to 120 designs, chosen by gaussian",
-    ]
-    assert lines[4:6] == [
-        "time: at most 120 designs x 10 min x 2 attempts / 2 workers = 20.0 h",
-        "budget of time: 4.0 h; no design is begun that would not end within it if it took as "
-        "long as the longest before",
-    ]
-    found = dse.load(tmp_path / "study.yaml", overrides={"sweep": "{b: [1, 2]}"})
-    lines = found.summary().splitlines()
-    assert lines[3].endswith("; up to 12 designs at each value of b, chosen by gaussian")
-    assert lines[5].endswith("= 2.0 h at each value of b")

@@ -19,6 +19,7 @@ import pytest
 import dse
 from dse.errors import ArgumentError, MeasurementError, OutputError, StoreError, TooLargeError
 from dse.files.document import read_document
+from dse.measure import run_store
 from dse.measure.store import STORE, open_store, open_to_read
 from dse.runs.finished import plot_run
 from dse.runs.result import run_folder
@@ -55,8 +56,8 @@ def count(folder: Path) -> int:
 
 def test_a_run_goes_on_where_it_was_interrupted(tmp_path: Path) -> None:
     assert cut(tmp_path / "run", 6) == (
-        f"6 measurements are kept; go on with: dse.run(STUDY, evaluate=FUNCTION, "
-        f"out='{tmp_path}/run', resume=True)"
+        f"6 measurements are kept; go on with: dse.run(..., out='{tmp_path}/run', resume=True), "
+        f"otherwise called as before"
     )
     assert count(tmp_path / "run") == 6
     counted = Counted()
@@ -76,9 +77,9 @@ def test_measurements_are_not_replaced_unless_that_is_said(tmp_path: Path) -> No
             dse.run(study(), evaluate=counted, out=run)
         held = {"a": "15 measurements", "an unfinished": "6 measurements"}[what]
         assert str(caught.value) == (
-            f"{run} holds {held} of {what} run; go on with it: dse.run(STUDY, evaluate=FUNCTION, "
-            f"out='{run}', resume=True); or name another --out, or remove them with --fresh "
-            "(`out` and `fresh` in Python)"
+            f"{run} holds {held} of {what} run; go on with it: dse.run(..., out='{run}', "
+            f"resume=True), otherwise called as before; or name another --out, or remove them with "
+            "--fresh (`out` and `fresh` in Python)"
         )
         assert not counted.calls
         dse.run(study(), evaluate=counted, out=run, resume=True)
@@ -87,22 +88,6 @@ def test_measurements_are_not_replaced_unless_that_is_said(tmp_path: Path) -> No
     assert len(counted.calls) == count(run) == 15
     with pytest.raises(OutputError, match="leave one of them out"):
         dse.run(study(), evaluate=counted, out=run, resume=True, fresh=True)
-
-
-def test_what_goes_on_is_told_with_all_that_was_said(tmp_path: Path) -> None:
-    out = str(tmp_path / "run")
-    said: dict[str, Any] = {"method": "random", "budget": 8, "workers": 1}
-    said["overrides"] = {"search.seed": 3}
-    dse.run(study(), evaluate=figures, out=out, plots=False, **said)
-    with pytest.raises(OutputError) as caught:
-        dse.run(study(), evaluate=figures, out=out, plots=False, **said)
-    assert (
-        f"go on with it: dse.run(STUDY, evaluate=FUNCTION, out={out!r}, "
-        "overrides={'search.seed': '3'}, method='random', budget=8, workers=1, resume=True); "
-        "or name another --out"
-    ) in str(caught.value)
-    said["overrides"] = {"search.seed": "3"}
-    assert dse.run(study(), evaluate=figures, out=out, resume=True, plots=False, **said).manifest
 
 
 def test_a_search_that_cannot_be_removes_nothing(tmp_path: Path) -> None:
@@ -140,6 +125,19 @@ def test_a_changed_study_is_told_field_by_field(tmp_path: Path) -> None:
         dse.run(study(axes=many), evaluate=lambda **_: {}, out=run, resume=True, method="random")
     assert sum(f"study.axes.u{number}: not set -> [1, 2]" in str(caught.value) for number in
                range(20)) == 20  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "lines"),
+    [
+        ({"seed": 1, "axes": {"u": [1]}}, {"axes": {"u": [1]}, "seed": 1}, []),
+        ({"a": {"u": [1, 2]}}, {"a": {}}, ["a.u: [1, 2] -> not set"]),
+        ({"a": 1}, {"a": True}, ["a: 1 -> true"]),
+        ({"a": "x"}, {"a": "\x1b[2J"}, ["a: x -> \\x1b[2J"]),
+    ],
+)
+def test_each_changed_field_has_a_line(before: Any, after: Any, lines: list[str]) -> None:
+    assert [*run_store._changes("", before, after)] == lines
 
 
 def test_measurements_of_other_runs_are_used_where_they_hold(tmp_path: Path) -> None:
