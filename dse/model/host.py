@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dse.contract import Alone, Column, Objective, Requirement
 from dse.model.evaluation import Evaluation, Problem
-from dse.model.graph import Graph, wire
+from dse.model.graph import Graph, Step, wire
 from dse.model.space import NOWHERE, Axis, Index, Points, Space, as_index, constant, one_block
 
 INTERFACE = "interface_"
@@ -112,38 +112,65 @@ def keeps(about: Alone, name: str) -> bool:
 
 def host_alone(problem: Problem) -> HostAlone | None:
     """Return a study's host without accelerators, or None if the study does not compare it."""
+    about = _compared(problem)
+    if about is None:
+        return None
+    space = problem.space
+    columns = {*space.constants, *(name for axis in space.axes for name in axis.columns)}
+    given = {name for name in columns if keeps(about, name)}
+    graph = _rewired(problem, about, given)
+    named = set().union(*(rule.names for rule in problem.constraints))
+    wanted = dict.fromkeys([*(goal.name for goal in problem.goals), *sorted(named)])
+    steps = [step for step in map(graph.bind, problem.bound_requirements) if step is not None]
+    rules = tuple(step.plugin for step in steps if isinstance(step.plugin, Requirement))
+    taken = _taken_by(graph, wanted, steps) & given
+    places = tuple(place for place, axis in enumerate(space.axes) if taken & axis.columns.keys())
+    return HostAlone(graph, about, rules, places, _unknown(problem, graph, about, wanted))
+
+
+def _compared(problem: Problem) -> Alone | None:
+    """Return the columns of the host in a study, or None if the study does not compare it."""
     if not problem.beside or not problem.stages or problem.measured is not None:
         return None
     found = (one.alone for one in problem.graph.objectives if one.alone is not None)
-    about = next(found, None)
+    about: Alone | None = next(found, None)
     if about is None:
         return None
-    stages, space = tuple(f"{stage.name}." for stage in problem.stages), problem.space
+    stages = tuple(f"{stage.name}." for stage in problem.stages)
     own = (name for name in problem.graph.quantities if name.startswith(stages))
-    about = replace(about, columns={**about.columns, **dict.fromkeys(own, 0.0)})
-    given = {*space.constants, *(name for axis in space.axes for name in axis.columns)}
-    given = {name for name in given if keeps(about, name)}
-    others = {name: other for name, other in about.columns.items() if isinstance(other, str)}
-    inputs = given | (about.columns.keys() - others.keys())
+    return replace(about, columns={**about.columns, **dict.fromkeys(own, 0.0)})
+
+
+def _aliases(about: Alone) -> dict[str, str]:
+    """Return the columns that equal others without accelerators."""
+    return {name: other for name, other in about.columns.items() if isinstance(other, str)}
+
+
+def _rewired(problem: Problem, about: Alone, given: set[str]) -> Graph:
+    """Return the quantities of a study that the host has, from the `given` columns."""
+    others = _aliases(about)
     aliases = {name: standing_for(name, other) for name, other in others.items()}
-    graph = wire(ChainMap(aliases, problem.graph.quantities), inputs)
-    rules = [rule.names for rule in problem.constraints]
-    wanted = dict.fromkeys([*(goal.name for goal in problem.goals), *sorted(set().union(*rules))])
-    unknown = [name for name in wanted if not graph.provides(name)]
-    lacking = [
-        other
-        for name, other in others.items()
-        if problem.graph.provides(name) and not graph.provides(other)
-    ]
-    counted = {step.name for step in graph.closure(goal.name for goal in problem.goals)}
-    if not (lacking or unknown or about.cost in counted):
-        unknown = [f"an objective that counts {about.cost}"]
-    steps = [step for step in map(graph.bind, problem.bound_requirements) if step is not None]
+    inputs = given | (about.columns.keys() - others.keys())
+    return wire(ChainMap(aliases, problem.graph.quantities), inputs)
+
+
+def _taken_by(graph: Graph, wanted: Iterable[str], steps: Iterable[Step]) -> set[str]:
+    """Return the columns that quantities and requirements take, and all behind them."""
     taken = {*wanted, *(name for step in steps for name in step.arguments)}
-    taken |= {name for step in graph.closure(taken) for name in step.arguments}
-    places = [place for place, axis in enumerate(space.axes) if taken & axis.columns.keys() & given]
-    rules_left = tuple(step.plugin for step in steps if isinstance(step.plugin, Requirement))
-    return HostAlone(graph, about, rules_left, tuple(places), tuple(lacking or unknown))
+    return taken | {name for step in graph.closure(taken) for name in step.arguments}
+
+
+def _unknown(
+    problem: Problem, graph: Graph, about: Alone, wanted: Iterable[str]
+) -> tuple[str, ...]:
+    """Return the first kind of facts that the comparison of the host lacks."""
+    known, others = problem.graph.provides, _aliases(about).items()
+    lacking = [other for name, other in others if known(name) and not graph.provides(other)]
+    unknown = lacking or [name for name in wanted if not graph.provides(name)]
+    counted = {step.name for step in graph.closure(goal.name for goal in problem.goals)}
+    if not unknown and about.cost not in counted:
+        unknown = [f"an objective that counts {about.cost}"]
+    return tuple(unknown)
 
 
 def hosts_of(problem: Problem) -> Index:
