@@ -159,20 +159,27 @@ def enclosure(step: Step, columns: Mapping[str, Any]) -> Any:
         return _known(plugin, Failures().column(step, columns))
     if isinstance(plugin, Guard):
         raise TypeError("guards are not enclosed")
-    rising = [name for name in opened if name in plugin.rises_with]
-    falling = [name for name in opened if name in plugin.falls_with and name not in rising]
     sides: list[Column] = []
     for near, far in ((0, 1), (1, 0)):
-        chosen = given | {name: _end(given[name], near) for name in rising}
-        chosen |= {name: _end(given[name], far) for name in falling}
+        turned = _turned(plugin, {name: given[name] for name in opened}, near, far)
         try:
-            found = ends(_known(plugin, step(chosen)))
+            found = ends(_known(plugin, step(given | turned)))
         except ContractError:  # arithmetic that cannot be enclosed
             return _unknown(plugin)
-        if not (rising or falling):  # the other side has the same arguments
+        if not turned:  # the other side has the same arguments
             return Enclosure(*found)
         sides.append(found[near])
     return Enclosure(*sides)
+
+
+def _turned(
+    plugin: Objective | Requirement, opened: Mapping[str, Any], near: int, far: int
+) -> dict[str, Any]:
+    """Return the ends of arguments with a direction: `near` if it rises, `far` if it falls."""
+    falling = {name: _end(opened[name], far) for name in opened if name in plugin.falls_with}
+    return falling | {
+        name: _end(opened[name], near) for name in opened if name in plugin.rises_with
+    }
 
 
 def _end(value: Any, which: int) -> Any:

@@ -191,11 +191,7 @@ def prefer(problem: Problem, written: str | None = None) -> Preference:
     """
     if written == KNEE:
         return Preference("the knee of the front", None)
-    names = [goal.name for goal in problem.goals]
-    if written is None:
-        chosen = _in_unit(names, _SHORT["power"]) or names[0]
-    else:
-        chosen = _in_unit(names, _SHORT.get(written, ())) or _ending(names, written) or written
+    chosen = _chosen([goal.name for goal in problem.goals], written)
     known = [quantity.name for quantity in problem.quantities if not quantity.labels]
     expression = parse_expression(chosen, known)
     if expression.is_constraint:
@@ -209,6 +205,13 @@ def prefer(problem: Problem, written: str | None = None) -> Preference:
         found = replace(found, best=f"least {_words(name)}")
     others = tuple(wanted(goal) for goal in problem.goals if goal.name != name)
     return replace(found, others=others)
+
+
+def _chosen(names: Sequence[str], written: str | None) -> str:
+    """Return the objective that a word means among their `names`, or an expression as written."""
+    if written is None:
+        return _in_unit(names, _SHORT["power"]) or names[0]
+    return _in_unit(names, _SHORT.get(written, ())) or _ending(names, written) or written
 
 
 def _in_unit(names: Sequence[str], wanted: Sequence[str]) -> str | None:

@@ -58,8 +58,8 @@ def hypervolume(loss: ArrayLike, reference: ArrayLike, *, ideal: ArrayLike | Non
         V = pi^(m/2) / (m 2^(m-1) Gamma(m/2)) * max_y min_k ((r_k - y_k) / w_k)^m
 
     over directions w that are uniform on the positive part of the unit sphere (Deng and Zhang,
-    IEEE Transactions on Evolutionary Computation 23, 2019, `moocore.hv_approx`), without bias.
-    Its standard error comes from `_BATCHES` independent means, always with the same seeds.
+    IEEE Transactions on Evolutionary Computation 23, 2019, `moocore.hv_approx`).  Its standard
+    error comes from `_BATCHES` independent means with fixed seeds.
 
     Parameters
     ----------
@@ -76,27 +76,34 @@ def hypervolume(loss: ArrayLike, reference: ArrayLike, *, ideal: ArrayLike | Non
     ContractError
         A number is NaN or infinite, or the shapes do not agree.
     """
-    losses = as_losses(loss)
-    corner = as_losses(np.atleast_2d(np.asarray(reference, dtype=np.float64)))[0]
-    if corner.shape != losses.shape[1:]:
-        raise ContractError(
-            f"a reference point of {corner.size} numbers does not fit {losses.shape[1]} objectives"
-        )
-    inside = losses[(losses < corner).all(axis=1)]
+    inside, corner = _inside(as_losses(loss), reference)
     if not len(inside):
         return NO_VOLUME
     if ideal is not None:
-        best = np.asarray(ideal, dtype=np.float64)
-        if best.shape != corner.shape or not (best < corner).all():
-            raise ContractError("the ideal point must be better than the reference everywhere")
-        inside = (inside - best) / (corner - best)
-        corner = np.ones_like(corner)
+        inside, corner = _in_box(inside, corner, np.asarray(ideal, dtype=np.float64))
     import moocore  # only if there is a front
 
     for rows in (inside, inside[nondominated(inside)]):
         if exact_work(*rows.shape) <= MOST_EXACT_WORK:
             return Volume(float(moocore.hypervolume(rows, corner)))
     return _estimated(rows, corner)
+
+
+def _inside(losses: Matrix, reference: ArrayLike) -> tuple[Matrix, Column]:
+    """Return the rows that are better than a reference point everywhere, and the point (m,)."""
+    corner = as_losses(np.atleast_2d(np.asarray(reference, dtype=np.float64)))[0]
+    if corner.shape != losses.shape[1:]:
+        raise ContractError(
+            f"a reference point of {corner.size} numbers does not fit {losses.shape[1]} objectives"
+        )
+    return losses[(losses < corner).all(axis=1)], corner
+
+
+def _in_box(inside: Matrix, corner: Column, best: Column) -> tuple[Matrix, Column]:
+    """Return rows and reference point as shares of the box from the ideal point `best`."""
+    if best.shape != corner.shape or not (best < corner).all():
+        raise ContractError("the ideal point must be better than the reference everywhere")
+    return (inside - best) / (corner - best), np.ones_like(corner)
 
 
 def exact_work(rows: int, objectives: int) -> int:
