@@ -224,23 +224,15 @@ def parse_csv(content: bytes, file: str) -> CsvTable:
     """
     text = _decoded(content, file)
     lines = io.StringIO(text, newline="").readlines()
-    skipped = 0
-    while skipped < len(lines) and (not lines[skipped].strip() or lines[skipped][0] == "#"):
-        skipped += 1
-    lines, skipped = _with_header(lines, skipped)
+    lines, skipped = _with_header(lines, _remarks(lines))
     start = Position(skipped + 1, 1, file)
     at, columns, faults = _unquoted(lines, skipped) or _records(lines, start)
     if not at:
         raise StudyError([start.fault((), "", "the table is empty", "write a header and rows")])
     headers = tuple(column[0].strip() for column in columns)
-    for separator, name in _SEPARATORS.items():
-        if separator in headers[0] and len(headers) == 1:
-            rule = f"cells are separated by commas, not by {name}"
-            remedy = "export it with commas between cells and decimal points in numbers"
-            raise StudyError([start.fault((), quoted(headers[0]), rule, remedy)])
-    kept = [place for place, cells in enumerate(columns) if any(cell.strip() for cell in cells)]
-    if kept[1:] and _INDEX.fullmatch(headers[0]) and _counts(columns[0][1:]):
-        kept = kept[1:]
+    if len(headers) == 1:
+        _refuse_separators(headers[0], start)
+    kept = _kept(headers[0], columns)
     faults += _header_faults(headers, kept, lines, at[0], file)
     if len(at) == 1:
         faults.append(start.fault((), "", "the table has no rows", "write a row per design"))
@@ -253,6 +245,28 @@ def parse_csv(content: bytes, file: str) -> CsvTable:
         lines=tuple(at),
         places=tuple(kept),
     )
+
+
+def _remarks(lines: Sequence[str]) -> int:
+    """Return the number of empty lines and remarks at the beginning."""
+    shown = (n for n, line in enumerate(lines) if line.strip() and line[0] != "#")
+    return next(shown, len(lines))
+
+
+def _refuse_separators(header: str, start: Position) -> None:
+    """Raise StudyError if cells are separated by other signs than commas."""
+    for separator, name in _SEPARATORS.items():
+        if separator in header:
+            rule = f"cells are separated by commas, not by {name}"
+            remedy = "export it with commas between cells and decimal points in numbers"
+            raise StudyError([start.fault((), quoted(header), rule, remedy)])
+
+
+def _kept(first: str, columns: Sequence[Sequence[str]]) -> list[int]:
+    """Return the places of columns that are neither empty nor, at the `first`, numbers of rows."""
+    kept = [place for place, cells in enumerate(columns) if any(cell.strip() for cell in cells)]
+    numbered = kept[1:] and _INDEX.fullmatch(first) and _counts(columns[0][1:])
+    return kept[1:] if numbered else kept
 
 
 def _counts(cells: Sequence[str]) -> bool:

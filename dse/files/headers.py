@@ -8,6 +8,7 @@ all lower case: ``mw`` is then milliwatt, ``mhz`` megahertz and ``gbps`` gigabit
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -47,18 +48,28 @@ def read_header(written: str) -> Header:
     >>> [read_header(header).name for header in ("area_um2", "Power [mW]", "rate_gbps", "ms")]
     ['area_m2', 'Power_w', 'rate_bit_per_s', 'ms']
     """
+    return _bracketed(written) or _worded(written)
+
+
+def _bracketed(written: str) -> Header | None:
+    """Return the column of a header with its unit in brackets, or None without one."""
     bracketed = _BRACKETS.fullmatch(written.strip())
-    if bracketed:
-        _check_capitals(written, bracketed[2].strip(), worded(bracketed[1]))
-        try:
-            factor, suffix = units.factor(bracketed[2].strip())
-        except UnitError as error:
-            if "[" in written and bracketed[2].strip() not in DIMENSIONLESS:
-                remedy = f"`columns: {{{worded(bracketed[1])}: {written!r}}}` reads plain numbers"
-                raise UnitError(error.rule, followed(error.remedy, remedy)) from None
-            # in round brackets it may be a remark
-        else:
-            return _named(written, bracketed[1], suffix, factor)
+    if bracketed is None:
+        return None
+    unit, plain = bracketed[2].strip(), worded(bracketed[1])
+    _check_capitals(written, unit, plain)
+    try:
+        factor, suffix = units.factor(unit)
+    except UnitError as error:
+        if "[" in written and unit not in DIMENSIONLESS:
+            remedy = f"`columns: {{{plain}: {written!r}}}` reads plain numbers"
+            raise UnitError(error.rule, followed(error.remedy, remedy)) from None
+        return None  # in round brackets it may be a remark
+    return _named(written, bracketed[1], suffix, factor)
+
+
+def _worded(written: str) -> Header:
+    """Return the column of a header whose last word may be its unit."""
     plain = worded(written)
     head, *rest = re.split("_per_", plain, flags=re.IGNORECASE)
     stem, _, last = head.rpartition("_")
@@ -131,11 +142,16 @@ def _unit(text: str) -> tuple[Fraction, str] | None:
     if text in SPELLINGS and text != lowered:
         return SPELLINGS[text]
     alike = [spelling for spelling in SPELLINGS if spelling.casefold() == lowered]
-    kinds = {SPELLINGS[spelling][1] for spelling in alike}
-    if len(kinds) > 1:
-        shown = " or ".join(f"{kind}s" for kind in sorted(kinds))
-        written = " or ".join(f"{alike[0][:-1]}{BASES[kind].symbol}" for kind in sorted(kinds))
-        raise UnitError(f"{text!r} may count {shown}", f"write {written}")
+    _check_kinds(text, alike)
     as_written = [spelling for spelling in alike if spelling[0] == text[0]]
     chosen = as_written or alike  # `mw` is milliwatt although MW is known too
     return SPELLINGS[chosen[0]] if chosen else None
+
+
+def _check_kinds(text: str, alike: Sequence[str]) -> None:
+    """Raise UnitError if spellings that differ only in capitals are of different kinds."""
+    kinds = sorted({SPELLINGS[spelling][1] for spelling in alike})
+    if len(kinds) > 1:
+        shown = " or ".join(f"{kind}s" for kind in kinds)
+        written = " or ".join(f"{alike[0][:-1]}{BASES[kind].symbol}" for kind in kinds)
+        raise UnitError(f"{text!r} may count {shown}", f"write {written}")
