@@ -139,14 +139,12 @@ def parse_expression(
     *,
     constant: bool = False,
 ) -> Expression:
-    """Return an expression over the quantities `names`.
+    """Return an expression: ``25 um2 <= area <= 1 mm2 and power < 30 mW``.
 
     Parameters
     ----------
-    text
-        For instance ``25 um2 <= area <= 1 mm2 and power < 30 mW``.
-    names
-        Known quantities, with their unit suffix.
+    text, names
+        The expression, and the known quantities with their unit suffix.
     labels
         Quantities that are texts.  These are compared with ``==`` and ``!=`` only.
     constant

@@ -78,26 +78,38 @@ def _bounds(expression: Expression, tree: ast.expr, source: str) -> Iterator[Con
         sides = [node.left, *node.comparators]
         for position, operator in enumerate(node.ops):
             left, right = sides[position : position + 2]
-            if _is_number(left) == _is_number(right) or isinstance(operator, ast.NotEq):
-                continue
-            if _is_text(left) or _is_text(right):
-                continue
-            number, other = (left, right) if _is_number(left) else (right, left)
-            flipped = number is left
-            up, down = isinstance(operator, _UP), isinstance(operator, _DOWN)
-            exact = isinstance(operator, ast.Eq)
-            yield ConstraintThreshold(
-                quantity=replace(expression, is_constraint=False, tree=other, names=_names(other)),
-                rest=replace(expression, tree=_met(tree, node, position)),
-                name=other.id if isinstance(other, ast.Name) else _unit_of(source, number),
-                value=float(Expression("", frozenset(), False, number).value({})),
-                up=exact or (down if flipped else up),
-                down=exact or (up if flipped else down),
-                strict=isinstance(operator, _STRICT),
-                source=source,
-                span=(number.col_offset, number.end_col_offset or number.col_offset),
-                quoted="'" in expression.text or '"' in expression.text,
-            )
+            if _is_bound(left, operator, right):
+                number, other = (left, right) if _is_number(left) else (right, left)
+                up, down = _open_ends(operator, flipped=number is left)
+                yield ConstraintThreshold(
+                    quantity=replace(
+                        expression, is_constraint=False, tree=other, names=_names(other)
+                    ),
+                    rest=replace(expression, tree=_met(tree, node, position)),
+                    name=other.id if isinstance(other, ast.Name) else _unit_of(source, number),
+                    value=float(Expression("", frozenset(), False, number).value({})),
+                    up=up,
+                    down=down,
+                    strict=isinstance(operator, _STRICT),
+                    source=source,
+                    span=(number.col_offset, number.end_col_offset or number.col_offset),
+                    quoted="'" in expression.text or '"' in expression.text,
+                )
+
+
+def _is_bound(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> bool:
+    """Return whether a comparison has a number on one side, and is none of texts."""
+    if _is_number(left) == _is_number(right) or isinstance(operator, ast.NotEq):
+        return False
+    return not (_is_text(left) or _is_text(right))
+
+
+def _open_ends(operator: ast.cmpop, *, flipped: bool) -> tuple[bool, bool]:
+    """Return whether a larger number is looser, and whether a smaller one is."""
+    if isinstance(operator, ast.Eq):
+        return True, True
+    up, down = isinstance(operator, _UP), isinstance(operator, _DOWN)
+    return (down, up) if flipped else (up, down)
 
 
 def _is_text(node: ast.expr) -> bool:
