@@ -13,9 +13,12 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Thread
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dse.errors import DseError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
@@ -38,9 +41,8 @@ def shared(
     Parameters
     ----------
     function
-        A function that can be sent to a worker: of a module, a `functools.partial` of one, or a
-        method of a record.  Each worker gets it once, so that data kept by a method serves all of
-        its tasks.
+        A function that can be sent to a worker, which gets it once: of a module, a
+        `functools.partial` of one, or a method of a record.
     tasks
         Values that can be sent, like the answers: plain data, arrays, records.
     jobs
@@ -57,6 +59,15 @@ def shared(
     if count <= 1:
         yield map(function, tasks)
         return
+    with _processes(function, count) as pool:
+        pairs = _in_turn(pool, tasks, chunk=-(-len(tasks) // (8 * count)))
+        # a failed task is done again here, and fails as it does without workers
+        yield (answer for task, tried in pairs for answer in tried or (function(task),))
+
+
+@contextmanager
+def _processes(function: Callable[[Any], Any], count: int) -> Iterator[Executor]:
+    """Yield `count` processes that have the function, and end them with the block."""
     from concurrent.futures import ProcessPoolExecutor  # takes longer than some commands
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import active_children, get_context
@@ -65,14 +76,8 @@ def shared(
     pool = ProcessPoolExecutor(
         count, mp_context=get_context("spawn"), initializer=_begin, initargs=(function,)
     )
-    some = -(-len(tasks) // (8 * count))
-    chunks = [tasks[first : first + some] for first in range(0, len(tasks), some)]
-    sent = [pool.submit(_tried, chunk) for chunk in chunks]
-    parts = zip(chunks, sent, strict=True)
-    pairs = (pair for part, one in parts for pair in zip(part, one.result(), strict=True))
     try:
-        # a failed task is done again here, and fails as it does without workers
-        yield (answer for task, tried in pairs for answer in tried or (function(task),))
+        yield pool
     except BrokenProcessPool as error:
         rule = f"one of {count} processes was ended before its work was done"
         raise DseError(f"{rule}; was memory short? --jobs 1 needs the least") from error
@@ -81,6 +86,16 @@ def shared(
             if child.pid not in others:
                 child.terminate()
         pool.shutdown(cancel_futures=True)
+
+
+def _in_turn(
+    pool: Executor, tasks: Sequence[Task], chunk: int
+) -> Iterator[tuple[Task, tuple[Any, ...]]]:
+    """Return tasks and their answers as in `_tried`, sent in chunks at once."""
+    chunks = [tasks[first : first + chunk] for first in range(0, len(tasks), chunk)]
+    sent = [pool.submit(_tried, one) for one in chunks]
+    parts = zip(chunks, sent, strict=True)
+    return (pair for part, one in parts for pair in zip(part, one.result(), strict=True))
 
 
 _FUNCTION: list[Callable[[Any], Any]] = []
