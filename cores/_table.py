@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 
 import numpy as np
@@ -61,52 +62,56 @@ def leakage_share(table: CoreMetrics, rows: Sequence[int]) -> float:
     return float(leakage.sum() / full_power_w(table)[list(rows)].sum())
 
 
+@dataclass(frozen=True, kw_only=True)
+class Drawn:
+    """Laws that a paper draws through a table.
+
+    Attributes
+    ----------
+    rows, fitted
+        Rows that the laws describe, and their parameters by name.
+    parameters
+        Arguments of a law.  A table takes the ones with a default.
+    design_name
+        Format of the names of a law's designs.
+    """
+
+    rows: Sequence[int]
+    fitted: Mapping[str, Column]
+    parameters: tuple[Parameter, ...]
+    design_name: str
+
+
 def published_core(
     name: str,
     summary: str,
     *,
     provides: str,
     designs: tuple[str, ...],
-    described: Sequence[int],
-    fitted: Mapping[str, Column],
-    parameters: tuple[Parameter, ...],
-    design_name: str,
+    drawn: Drawn,
     models: Mapping[str, tuple[Callable[..., CoreMetrics], str]],
 ) -> Core:
-    """Return a core with a printed table and the laws that the paper draws through it.
+    """Return a core that computes a function, with a printed table of designs and laws of it.
 
-    Parameters
-    ----------
-    name, summary
-        Name and summary of the core.
-    provides
-        The function that it computes.
-    designs
-        Names of all designs of the table.
-    described, fitted
-        Rows that the laws describe, and their parameters by name.
-    parameters
-        Arguments of a law.  A table takes the ones with a default.
-    design_name
-        Format of a law's names of designs.
-    models
-        By name, a function and its source within the paper.  Each law has residuals against the
-        table of the same name.
+    `models` are functions and their sources within the paper, by name.  Each law has residuals
+    against the table of the same name.
     """
 
     def model(key: str) -> Model:
         function, source = models[key]
         of_paper = f"{PAPER}, {source}"
         if key.endswith("table"):
-            options = tuple(one for one in parameters if one.default is not None)
+            options = tuple(one for one in drawn.parameters if one.default is not None)
             return Model(function=function, parameters=options, designs=designs, source=of_paper)
         table, _ = models[key.replace("law", "table")]
         return Model(
             function=function,
-            parameters=parameters,
-            design_name=design_name,
+            parameters=drawn.parameters,
+            design_name=drawn.design_name,
             source=of_paper,
-            residuals=lambda: residuals(designs, list(described), table(), function(**fitted)),
+            residuals=lambda: residuals(
+                designs, list(drawn.rows), table(), function(**drawn.fitted)
+            ),
         )
 
     return Core(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dse.contract import Column, CoreMetrics, Parameter
 from dse.cores._table import (
+    Drawn,
     leakage_share,
     metrics,
     outside,
@@ -105,10 +106,12 @@ core = published_core(
     "DES encryptor: 64-bit blocks, 1 to 16 of the 16 rounds in hardware",
     provides="des",
     designs=_DESIGNS,
-    described=_UNROLLED,
-    fitted={"unroll": _PRINTED["unroll"][_UNROLLED]},
-    parameters=(_UNROLL,),
-    design_name="u{unroll}",
+    drawn=Drawn(
+        rows=_UNROLLED,
+        fitted={"unroll": _PRINTED["unroll"][_UNROLLED]},
+        parameters=(_UNROLL,),
+        design_name="u{unroll}",
+    ),
     models={
         "table": (
             des_table,

@@ -10,6 +10,7 @@ import numpy as np
 
 from dse.contract import Column, CoreMetrics, Parameter
 from dse.cores._table import (
+    Drawn,
     leakage_share,
     metrics,
     outside,
@@ -110,10 +111,12 @@ core = published_core(
     "64-point FFT: one transform of 4096 bit each 4 cycles, radix 2 to 64",
     provides="fft64",
     designs=_DESIGNS,
-    described=_KNOWN_DEPTH,
-    fitted={"pipeline_depth": _DEPTH[_KNOWN_DEPTH]},
-    parameters=(_PIPELINE_DEPTH,),
-    design_name="d{pipeline_depth}",
+    drawn=Drawn(
+        rows=_KNOWN_DEPTH,
+        fitted={"pipeline_depth": _DEPTH[_KNOWN_DEPTH]},
+        parameters=(_PIPELINE_DEPTH,),
+        design_name="d{pipeline_depth}",
+    ),
     models={
         "table": (
             fft_table,

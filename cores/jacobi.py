@@ -11,6 +11,7 @@ import numpy as np
 
 from dse.contract import Column, CoreMetrics, Parameter
 from dse.cores._table import (
+    Drawn,
     leakage_share,
     metrics,
     outside,
@@ -123,10 +124,12 @@ core = published_core(
     "Jacobi stencil: 1 to 16 cells per cycle from one array of shift registers",
     provides="stencil",
     designs=_DESIGNS,
-    described=_ALL,
-    fitted={"side": _PRINTED["side"]},
-    parameters=(SIDE, _CELL),
-    design_name="n{side}",
+    drawn=Drawn(
+        rows=_ALL,
+        fitted={"side": _PRINTED["side"]},
+        parameters=(SIDE, _CELL),
+        design_name="n{side}",
+    ),
     models={
         "table": (
             jacobi_table,

@@ -7,7 +7,7 @@ from functools import partial
 
 from dse.contract.generators import Choice, Design, generator
 from dse.cores.rtl.ascon import ASCON_ROUND, ROUNDS, ascon_padded, ascon_permuted, ascon_rounds
-from dse.cores.rtl.frames import message_vectors, text_of, words_of
+from dse.cores.rtl.frames import Digest, message_vectors, text_of, words_of
 from dse.cores.rtl.rounds import RoundCore
 from dse.cores.rtl.verilog import cut, reversed_bytes
 
@@ -51,10 +51,12 @@ ASCON_HASH_PUBLISHED = tuple(
     answers=partial(
         message_vectors,
         published=[message for message, _ in ASCON_HASH_PUBLISHED],
-        padded=hash_steps,
-        start=INITIAL_STATE,
-        after=hash_absorbed,
-        digest=lambda state: state[:_BLOCK_BYTE],
+        digest=Digest(
+            padded=hash_steps,
+            start=INITIAL_STATE,
+            after=hash_absorbed,
+            answer=lambda state: state[:_BLOCK_BYTE],
+        ),
     ),
     parameters=(_UNROLL,),
     designs=tuple({"unroll": unroll} for unroll in _UNROLL.values),

@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator
 from zlib import crc32 as checked
 
 from dse.contract.generators import Choice, Design, Vectors, generator
-from dse.cores.rtl.frames import message_vectors
+from dse.cores.rtl.frames import Digest, message_vectors
 from dse.cores.rtl.rounds import RoundCore, State
 
 _POLYNOMIAL = 0xEDB88320
@@ -29,10 +29,12 @@ def checked_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
         seed=seed,
         tasks=tasks,
         published=CRC32_PUBLISHED[:1] if size == 1 else (),
-        padded=lambda message: message + bytes(-len(message) % size),
-        start=0,
-        after=lambda check, word: checked(word, check),
-        digest=lambda check: check.to_bytes(4, "big"),
+        digest=Digest(
+            padded=lambda message: message + bytes(-len(message) % size),
+            start=0,
+            after=lambda check, word: checked(word, check),
+            answer=lambda check: check.to_bytes(4, "big"),
+        ),
         port="word",
     )
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract.generators import Bits, Design, Vectors, bits_of
-
-Sum = TypeVar("Sum")
-"""State between two blocks of a message."""
 
 RESET_CYCLES = 2
 _MESSAGE_BLOCKS = 4
@@ -133,26 +130,34 @@ def port_bits(values: Sequence[bytes] | Sequence[int], width: int = 1) -> Bits:
     return np.unpackbits(octets, axis=1, bitorder="little").astype(bool)
 
 
+class Digest(NamedTuple):
+    """Computation of the digest of a message, block by block.
+
+    `padded` makes whole blocks of a message.  `start`, `after` and `answer` are the initial sum of
+    a message, the sum after a block, and a sum's answer.
+    """
+
+    padded: Callable[[bytes], bytes]
+    start: Any
+    after: Callable[[Any, bytes], Any]
+    answer: Callable[[Any], bytes]
+
+
 def message_vectors(
     design: Design,
     *,
     seed: int,
     tasks: int,
     published: Sequence[bytes],
-    padded: Callable[[bytes], bytes],
-    start: Sum,
-    after: Callable[[Sum, bytes], Sum],
-    digest: Callable[[Sum], bytes],
+    digest: Digest,
     port: str = "block",
 ) -> Vectors:
     """Return published messages, then random ones of `_MESSAGE_BLOCKS` blocks, and their digests.
 
-    A task reads a block at `port`, and whether it begins a message.  `padded` makes whole
-    blocks of a message.  `start`, `after` and `digest` are the initial sum of a message, the sum
-    after a block, and a sum's answer.
+    A task reads a block at `port`, and whether it begins a message.
     """
     size, random = int(design.read_byte), np.random.default_rng(seed)
-    known = [padded(message) for message in published]
+    known = [digest.padded(message) for message in published]
     frames = Frames.of(design, tasks + sum(map(len, known)) // size)
     lengths = (_MESSAGE_BLOCKS - 1) * size, _MESSAGE_BLOCKS * size - size // 4
     texts = iter(known)
@@ -160,12 +165,12 @@ def message_vectors(
     first: list[bool] = []
     while len(blocks) < frames.taken:
         length = int(random.integers(*lengths))
-        text = next(texts, b"") or padded(random.bytes(length))
+        text = next(texts, b"") or digest.padded(random.bytes(length))
         blocks += [text[at : at + size] for at in range(0, len(text), size)]
         first += [at == 0 for at in range(0, len(text), size)]
     given = {port: port_bits(blocks[: frames.taken]), "first": port_bits(first[: frames.taken])}
-    answers, total = [], start
+    answers, total = [], digest.start
     for block, begins in zip(blocks[: frames.taken], first, strict=False):
-        total = after(start if begins else total, block)
-        answers.append(digest(total))
+        total = digest.after(digest.start if begins else total, block)
+        answers.append(digest.answer(total))
     return frames.vectors(given, {"answer": port_bits(answers)})

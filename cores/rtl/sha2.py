@@ -8,7 +8,7 @@ from itertools import count, islice
 from math import cbrt, isqrt
 
 from dse.contract.generators import Choice, Design, generator
-from dse.cores.rtl.frames import message_vectors
+from dse.cores.rtl.frames import Digest, message_vectors
 from dse.cores.rtl.rounds import RoundCore, State
 from dse.cores.rtl.verilog import cut, decision_diagram
 
@@ -71,10 +71,12 @@ SHA2_PUBLISHED = (b"abc", b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnop
     answers=partial(
         message_vectors,
         published=SHA2_PUBLISHED,
-        padded=sha2_padded,
-        start=INITIAL_HASH,
-        after=compressed,
-        digest=lambda words: b"".join(word.to_bytes(4, "big") for word in words),
+        digest=Digest(
+            padded=sha2_padded,
+            start=INITIAL_HASH,
+            after=compressed,
+            answer=lambda words: b"".join(word.to_bytes(4, "big") for word in words),
+        ),
     ),
     parameters=(_UNROLL,),
     designs=tuple({"unroll": unroll} for unroll in _UNROLL.values),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from dse.contract.generators import Choice, Design, generator
-from dse.cores.rtl.frames import message_vectors, text_of, turned, words_of
+from dse.cores.rtl.frames import Digest, message_vectors, text_of, turned, words_of
 from dse.cores.rtl.rounds import RoundCore, module_round
 from dse.cores.rtl.verilog import cut, decision_diagram, reversed_bytes
 
@@ -83,10 +83,12 @@ SHA3_PUBLISHED = (b"", b"abc", b"\xa3" * 200)
     answers=partial(
         message_vectors,
         published=SHA3_PUBLISHED,
-        padded=sha3_padded,
-        start=bytes(200),
-        after=absorbed,
-        digest=lambda state: state[:32],
+        digest=Digest(
+            padded=sha3_padded,
+            start=bytes(200),
+            after=absorbed,
+            answer=lambda state: state[:32],
+        ),
     ),
     parameters=(_UNROLL,),
     designs=tuple({"unroll": unroll} for unroll in _UNROLL.values),
