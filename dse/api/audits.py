@@ -74,7 +74,7 @@ def explain(
     Raises
     ------
     dse.errors.DseError
-        It is neither a study nor a run, or the design is none of its study.
+        It is neither a study nor a run, or its study has no such design.
     """
     return explain_design(known(source), design, override_pairs(overrides))
 

@@ -142,7 +142,7 @@ def pictures(run: str | Path | Result, *, out: str | Path | None = None) -> tupl
     Parameters
     ----------
     run, out
-        As in `report`; a folder.
+        As in `report`.  A folder.
     """
     folder = folder_of(run)
     with readable(folder) as found:

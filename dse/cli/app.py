@@ -146,7 +146,7 @@ def _main(
 
 
 def application(*names: str) -> typer.Typer:
-    """Return the application with the commands `names`, or all if none is given.
+    """Return the application with the commands `names`, or all without names.
 
     If one is unknown all are there, but without their options, which take long to make.
     """
@@ -173,7 +173,7 @@ def application(*names: str) -> typer.Typer:
 
 
 def _unmade() -> None:
-    """Stand for a command in the list of commands."""
+    """Hold the place of a command in the list of commands."""
 
 
 def _group(name: str) -> typer.Typer:

@@ -139,7 +139,7 @@ def _fresh(stem: str) -> Path:
 
 
 def _name_programs(call: Call) -> None:
-    """Print the program that a resumed study is about to run, whoever wrote the study."""
+    """Print the program that a resumed study is about to run."""
     if not call.given["resume"]:
         return
     from dse.api.studies import document_of

@@ -33,7 +33,7 @@ FEWEST = 3
 """A law has two coefficients or more, and needs a design more than that."""
 
 FLAT = 0.975
-"""A form is taken when 0 lies outside this interval of a slope; the best of several is tried."""
+"""A form is taken if 0 lies outside this interval of a slope.  The best of several is tried."""
 
 METHOD = "least squares over the logarithms of law over table, the form by leave-one-out error"
 INTERVALS = (
@@ -50,7 +50,7 @@ _COMMAND = "the command"
 class Fitted:
     """A law and its support, in SI.
 
-    `errors` are relative, and those of `leave_one_out` of the law through the other points, as root
+    `errors` are relative.  `leave_one_out` has errors of the law through the other points, as root
     mean square.  `residuals` are law minus data.  The confidence interval is of each coefficient.
     """
 
@@ -80,7 +80,7 @@ def fit_law(
     Of laws that predict alike, the one with the fewest coefficients is taken, and a constant
     unless no slope of the best one may be 0.  A law needs one point more than it has coefficients,
     and must stay positive (not negative, if a value is zero) on the whole range.  Parameters are
-    above zero, and all `FORMS` are tried if none is given.
+    above zero, and all `FORMS` are tried by default.
     """
     if np.ptp(values) <= _ALIKE * np.abs(values).max():
         form = "constant"
@@ -109,7 +109,7 @@ def fit_law(
 
 
 def _errors(law: Column, values: Column) -> Column:
-    """Return how far a law is off at each point, relative; rounding is none."""
+    """Return how far a law is off at each point, relative.  Rounding is none."""
     if (values > 0).all():
         errors = np.log(law / values) if (law > 0).all() else np.full(len(values), math.inf)
     else:
@@ -207,7 +207,7 @@ def _rms(values: Column) -> float:
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class CoreFit(Printable):
-    """The laws of a core by quantity, in SI; as text what `dse fit core` prints of them.
+    """The laws of a core by quantity, in SI.  Its text is printed by `dse fit core`.
 
     A quantity without a law follows from the others.  `assumed` has statements that the table lacks
     and that were taken for granted.
@@ -244,7 +244,7 @@ class CoreFit(Printable):
         return name.replace("_", " "), core_law.law_text(name, fitted.law), *errors, far
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the laws and what supports them as plain data, in SI."""
+        """Return the laws and their support as plain data, in SI."""
         laws = {
             name + unit_suffix(core_law.QUANTITIES[name]): {
                 "form": fitted.law.form,
@@ -316,13 +316,13 @@ def fit_core(
     settings: Sequence[tuple[str, str]] = (),
     forms: Mapping[str, str] | None = None,
 ) -> CoreFit:
-    """Fit the laws of a core to a table of its designs; `settings` are fields of a stage."""
+    """Fit the laws of a core to a table of its designs.  `settings` are fields of a stage."""
     text = f"table: {json.dumps(path.name, ensure_ascii=False)}\n"
     start = replace(document.parse_document(text, _COMMAND), inputs={path.name: path})
     reader = Reader(override(start, settings))
     stage = validate_as(schema.StageSection, reader)
     found = None if stage is None else _fitted(stage, over, forms or {}, reader)
-    if found is None or reader.faults:  # those of the command line have no line and column
+    if found is None or reader.faults:  # fields of the command line have no line and column
         raise StudyError(
             replace(fault, line=0, column=0) if fault.file == _COMMAND else fault
             for fault in reader.faults

@@ -24,7 +24,7 @@ LEAST_SIZES = 3
 """One more than either curve has parameters when the exponent is taken as 1."""
 
 CONFIDENCE, SURE = 0.95, 0.99
-"""Of intervals; an exponent is 1 unless 1 lies outside its interval of the second one."""
+"""Of intervals.  An exponent is 1 if 1 lies inside its interval of the second level."""
 
 CLOSE, MOST_NOISE = 0.05, 0.1
 """A curve fits that is nowhere further off than the first, or that does not step and whose noise is
@@ -32,12 +32,12 @@ below the second: more is no noise of a timer but another shape."""
 
 PER_BYTE = "per_byte_s_per_byte"
 
-_EXPONENTS = np.linspace(0.2, 3.0, 57)  # where the search for an exponent starts
+_EXPONENTS = np.linspace(0.2, 3.0, 57)  # start of the search for an exponent
 _RANK = 1e-11  # singular values below this share of the largest count as zero
 
 
 class Estimate(NamedTuple):
-    """A value with its 95 % interval; NaN ends without a degree of freedom."""
+    """A value with its 95 % interval.  NaN ends without a degree of freedom."""
 
     value: float
     low: float
@@ -81,7 +81,7 @@ def start_of_sum(basis: Array, values: Array) -> Array:
 
 
 def quantile(freedom: float | Array, confidence: float = CONFIDENCE) -> Array:
-    """Return Student's t for a two-sided interval; NaN without degrees of freedom."""
+    """Return Student's t for a two-sided interval.  NaN without degrees of freedom."""
     from scipy.special import stdtrit
 
     known = np.where(np.asarray(freedom) > 0, freedom, np.nan)
@@ -137,7 +137,7 @@ class Curve:
 
     @cached_property
     def noise(self) -> float:
-        """Relative standard deviation; NaN without degrees of freedom."""
+        """Relative standard deviation.  NaN without degrees of freedom."""
         squares = float(np.sum(np.log1p(self.errors) ** 2))
         return math.sqrt(squares / self.freedom) if self.freedom > 0 else math.nan
 
@@ -169,7 +169,7 @@ class Curve:
         return np.asarray(np.linalg.pinv(self.relative / length, rcond=_RANK) / length[:, None])
 
     def variances(self, by: Array) -> Array:
-        """Return the variance of sums of the parameters, (sums,); `by` is (sums, parameters)."""
+        """Return the variance of sums of the parameters, (sums,).  `by` is (sums, parameters)."""
         return np.asarray(((by @ self.inverse) ** 2).sum(axis=1) * self.noise**2)
 
     def margin(self, confidence: float) -> float:
@@ -199,7 +199,7 @@ def fit_curve(
 def _signed(
     size: Array, time: Array, exponents: Array, used: NDArray[np.bool_], *, sought: bool
 ) -> Curve:
-    """Fit the used terms of a curve, of any sign; the sum stays positive."""
+    """Fit the used terms of a curve, of any sign.  The sum stays positive."""
     parameters = np.append(used, True) if sought else used
 
     def curve(found: Array) -> Curve:
@@ -222,7 +222,7 @@ def _signed(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CurveModel:
-    """Both curves, or an offload alone; `general` is the host with an exponent that was sought."""
+    """Both curves, or only the offload.  `general` is the host with an exponent that was sought."""
 
     host: Curve | None
     offload: Curve
@@ -279,7 +279,7 @@ class CurveModel:
         return np.asarray(np.sqrt(np.maximum(total, 0)) * quantile(np.where(total > 0, known, 1)))
 
     def estimates(self) -> dict[str, Estimate]:
-        """Return the parameters by name, with intervals; none reaches below zero."""
+        """Return the parameters by name, with intervals.  None reaches below zero."""
         names = ("host_offset_s", "index_s_per_byte", "fixed_s", PER_BYTE)
         both = (self.host or self.offload, self.offload)
         by_host, by_offload = (np.zeros((4, len(one.inverse))) for one in both)

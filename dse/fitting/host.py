@@ -1,7 +1,7 @@
 """Kernels of this machine: times of one host core for a function, by size, as record files.
 
-Ciphers and digests are those of ``openssl speed``; compression is Python's zlib, on the sources of
-Python's own library.
+Ciphers and digests are measured by ``openssl speed``.  Compression is Python's zlib, on the sources
+of Python's library.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LEVEL = 6
 
 
 class HostKernel(NamedTuple):
-    """A kernel that can be measured: the function, and openssl's name for it; empty for zlib."""
+    """A kernel that can be measured: the function, and openssl's name for it.  Empty for zlib."""
 
     name: str
     provides: str
@@ -67,7 +67,7 @@ class MeasuredHost:
 
 
 def chosen(names: str) -> tuple[HostKernel, ...]:
-    """Return the kernels of a list such as ``host_sha256, host_zlib_6``; all for an empty one."""
+    """Return the kernels of a list such as ``host_sha256, host_zlib_6``.  All for an empty one."""
     known = {one.name.removeprefix("host_"): one for one in MEASURED}
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     for name in wanted:
@@ -122,7 +122,7 @@ def processor_name() -> str:
 
 
 def run_openssl(*words: str, limit_s: float = 60.0) -> str:
-    """Return the output of openssl; a failure or a longer time is a `DseError`."""
+    """Return the output of openssl.  A failure or a longer time is a `DseError`."""
     environment = {**os.environ, "LC_ALL": "C"}
     try:
         done = subprocess.run(  # noqa: S603  a list, no shell; the program is openssl of the PATH
@@ -149,7 +149,7 @@ def _timed(openssl: str | None, kernel: HostKernel, size: int) -> float:
 
 
 def _by_zlib(part: bytes) -> float:
-    """Return the processor time of one call; calls go on for some seconds."""
+    """Return the processor time of one call.  Calls go on for some seconds."""
     calls, start = 0, time.process_time()
     while (spent := time.process_time() - start) < SECONDS:
         zlib.compress(part, _LEVEL)

@@ -19,10 +19,10 @@ Key = tuple[str, str]
 
 @dataclass(eq=False)
 class ProgramOutput:
-    """Times of calls, in s, by algorithm and size; several of one size are repetitions.
+    """Times of calls, in s, by algorithm and size.  Several of one size are repetitions.
 
     `in_flight` is the number of calls under way, 1 if each waits for the one before, None if
-    unknown.  `elapsed` says whether the seconds are those of a clock on the wall.  `loads` are
+    unknown.  `elapsed` is whether the seconds are of a clock on the wall.  `loads` are
     shares of a host core that are busy meanwhile, by size.
     """
 
@@ -65,7 +65,7 @@ def read_text(path: Path) -> tuple[bytes, str]:
 def parse_output(
     text: str, path: Path, data: bytes = b"", clock_hz: float | None = None
 ) -> ProgramOutput:
-    """Return the contents of an output, cycles being of `clock_hz`; faults are not raised."""
+    """Return the contents of an output, with cycles of `clock_hz`.  Errors are kept, not raised."""
     found = ProgramOutput(path, data, text)
     parse = next((parse for sign, parse in _KINDS if re.search(sign, text, re.M)), None)
     if parse is None:
@@ -179,11 +179,11 @@ _RESULT = re.compile(
     r"[\s>]*(?:\[[^\]]*\]\s*)?(?:tcrypt: *)?"
     r"([0-9]+)[\s>]+(?:operations? in ([0-9]+) (seconds|cycles)|(cycles)/operation|(?:op|oper)s/s)"
 )
-"""Bits of the key, size, bytes per update, number, and its unit; quoted in mails as well."""
+"""Bits of the key, size, bytes per update, number, and its unit.  Mails may quote them."""
 
 
 def _tcrypt(found: ProgramOutput, clock_hz: float) -> None:
-    """Read a log of the kernel; of hashes the runs that take the data in one piece."""
+    """Read a log of the kernel, of hashes only runs with the data in one piece."""
     headings = [*_HEADING.finditer(found.text)]
     for match in _RESULT.finditer(found.text):
         above = [one for one in headings if one.start() < match.start()]
@@ -231,7 +231,7 @@ _COLUMNS = {
     "comp": "compression",
     "decomp": "decompression",
 }
-"""Headings of DPDK's two programs without their unit, and their meaning; others as they are."""
+"""Headings of DPDK's two programs without their unit, and their meaning.  Others are kept."""
 _DIRECTIONS = {"encrypt": "encryption", "decrypt": "decryption"}
 _Row = dict[str, float]
 
@@ -260,7 +260,7 @@ def _dpdk(found: ProgramOutput, _: float) -> None:
 
 
 def _dpdk_options(options: dict[str, str], line: str) -> dict[str, str]:
-    """Return the options of a program with those of a line of its output."""
+    """Return the options of a program with the options of a line of its output."""
     for match in _DPDK_SAYS.finditer(line):
         sizes = {name: size for name, size in match.groupdict().items() if size}
         options |= sizes or {f"{match[1]} {match[2][:2]}": match[3]}
@@ -400,7 +400,7 @@ def _alike(one: str, other: str, *, named: bool) -> bool:
 
 
 def _wanted(output: ProgramOutput, wanted: str | None) -> list[Key]:
-    """Return the keys of an output that are wanted; one without a name may be any."""
+    """Return the keys of an output that are wanted.  One without a name may be any."""
     if wanted is None:
         return [*output.times]
     name, _, direction = wanted.rpartition(" ")

@@ -1,4 +1,4 @@
-"""A fitted interface: the verdict first, then the figures behind it, and the record for a study."""
+"""A fitted interface: the verdict first, then the numbers behind it, and the record for a study."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ POLLING = 0.95
 """A core that is busier than this during an offload waits for it by polling."""
 
 LARGEST_BYTE = 2.0**64
-"""As far as a 64-bit address reaches; beyond it nothing pays any more."""
+"""As far as a 64-bit address reaches.  Beyond it nothing pays any more."""
 
 _GRID = np.linspace(math.log(1e-3), math.log(LARGEST_BYTE), 4001)
 
 Ranges = tuple[tuple[float, float], ...]
-"""Granularities in bytes, in ascending order; 0 and infinity are open ends."""
+"""Granularities in bytes, in ascending order.  0 and infinity are open ends."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -41,12 +41,12 @@ class Verdict:
 
     @cached_property
     def pays(self) -> Ranges:
-        """Where the model's host is not better."""
+        """Sizes at which the model's host is not better."""
         return _ranges(self.model.gap)
 
     @cached_property
     def crossings(self) -> tuple[Estimate, ...]:
-        """The ends of these ranges with their intervals; 0 or infinity where an end is open."""
+        """The ends of these ranges with their intervals.  0 or infinity for an open end."""
         around = _ranges(self.model.inside) if self.pays else ()
         return tuple(
             Estimate(end, *next((one for one in around if one[0] <= end <= one[1]), (end, end)))
@@ -57,7 +57,7 @@ class Verdict:
 
     @cached_property
     def of_data(self) -> Ranges:
-        """Where the measured offload is not worse, between sizes by straight logarithms."""
+        """Sizes at which the measured offload is not worse, by straight lines of logarithms."""
         host, offload = self.model.known_host, self.model.offload
         x, gain = np.log(offload.size), np.log(host.time / offload.time)
         wins = gain >= 0
@@ -140,7 +140,7 @@ class Verdict:
 
 
 def _ranges(value: Callable[[Array], Array]) -> Ranges:
-    """Return where a function of log g is not negative; ends lie on roots or are open."""
+    """Return the ranges with a function of log g of 0 or more.  Ends lie on roots or are open."""
     from scipy.optimize import brentq
 
     def root(low: float, high: float) -> float:
@@ -178,19 +178,19 @@ def size_text(size: float) -> str:
 
 @dataclass(frozen=True, repr=False, kw_only=True, eq=False)
 class InterfaceFitReport(Printable):
-    """A fitted interface and kernel; as text what `dse fit interface` prints of them."""
+    """A fitted interface and kernel.  Its text is printed by `dse fit interface`."""
 
     timings: Timings
     model: CurveModel
 
     @cached_property
     def verdict(self) -> Verdict | None:
-        """From which size on an offload is faster; None without a host."""
+        """From which size on an offload is faster.  None without a host."""
         return None if self.model.host is None else Verdict(model=self.model)
 
     @cached_property
     def frees(self) -> Verdict | None:
-        """From which size on an offload takes less time of the host's cores; None if unknown."""
+        """Size from which an offload needs less time of the host's cores.  None if unknown."""
         data = self.timings
         if data.host is None or data.offload_cpu is None:
             return None
@@ -224,7 +224,7 @@ class InterfaceFitReport(Printable):
         return "\n".join([*said, "", f"{where}: {ends}", *facts])
 
     def verdicts(self) -> Iterator[str]:
-        """Yield the two verdicts, or what each of them needs."""
+        """Yield the two verdicts, or the missing inputs of each."""
         if self.verdict is None:
             yield "no threshold: it needs a host; add a column host_us, or --software"
             return
@@ -253,7 +253,7 @@ class InterfaceFitReport(Printable):
         yield f"offload: {found['fixed_s']} and {found[PER_BYTE]}{rest}"
 
     def adequacy(self) -> str:
-        """Say in one sentence how well the model fits."""
+        """State in one sentence how well the model fits."""
         curves = self.model.curves
         off = listed([f"{percent(curve.worst)} ({name})" for name, curve in curves.items()])
         missed = percent(max(map(self.missed, curves)))
@@ -265,7 +265,7 @@ class InterfaceFitReport(Printable):
         return text
 
     def notes(self) -> Iterator[str]:
-        """Yield what to know beside."""
+        """Yield further remarks."""
         if self.model.host is not None and self.model.general is None:
             yield "note: beta = 1 is assumed: three sizes cannot determine it"
         pays = self.verdict.pays if self.verdict else ()
@@ -282,7 +282,7 @@ class InterfaceFitReport(Printable):
         yield from (f"note: {note}" for note in self.timings.notes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers of a fit for JSON, in SI; what is infinite or unknown is None."""
+        """Return the numbers of a fit for JSON, in SI.  Infinite and unknown numbers are None."""
         timings = self.timings
         found = {
             "faster": self.verdict and self.verdict.to_dict(),
@@ -309,7 +309,7 @@ class InterfaceFitReport(Printable):
         """Return the sections `interface` and, with a host, `kernel`, both called `name`.
 
         With exponent 1, `per_byte` decides: ``latency`` keeps the whole time per byte in the
-        interface, which then `includes` the device: a whole accelerator; ``computing`` leaves none.
+        interface, which then `includes` the device: a whole accelerator.  Not ``computing``.
         """
         linear, load = self.model.linear, self.timings.offload_cpu
         share = 1.0 if load is None else float(np.mean(load))
@@ -336,7 +336,7 @@ class InterfaceFitReport(Printable):
         return found
 
     def _section(self, name: str, figures: Mapping[str, str], assumed: list[str]) -> dict[str, Any]:
-        """Return figures, which are fitted, and how sure; an exponent kept at 1 is not drawn."""
+        """Return numbers, the fitted ones, and their certainty.  An exponent kept at 1 is fixed."""
         section: dict[str, Any] = {"name": name}
         shares, estimates = {}, self.model.estimates()
         for field, column in figures.items():
@@ -352,7 +352,7 @@ class InterfaceFitReport(Printable):
         return section | {"assumptions": assumed, "fitted": fitted, "uncertainty": shares}
 
     def provenance(self) -> dict[str, Any]:
-        """Return where the record comes from: file, hash, date, method, range, and the verdicts."""
+        """Return the origin of the record: file, hash, date, method, range, and the verdicts."""
         sizes, verdict = self.timings.size, self.verdict
         each = [records.provenance(data, name, METHOD) for name, data in self.timings.files]
         joined = {key: ", ".join(one[key] for one in each) for key in ("file", "sha256")}
@@ -370,7 +370,7 @@ class InterfaceFitReport(Printable):
 
 
 def report_on(timings: Timings) -> InterfaceFitReport:
-    """Fit what was measured; without longer times of the host for more data it is a `DseError`."""
+    """Fit the measured times.  A host that is as fast for more data is a `DseError`."""
     host = timings.host
     if host is not None and host[-1] <= host[0]:
         least, most = (units.show(host[place], "host_s") for place in (0, -1))

@@ -26,7 +26,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "host_cpu": ("",),
     "offload_cpu": ("",),
 }
-"""What a header says before its unit -> the units that it may have; the first is the usual one."""
+"""Names of headers before the unit, and the units of each, the usual one first."""
 
 _REMARK = re.compile(r"^# (machine|version|algorithm|repetitions): (.*\S)\s*$", re.MULTILINE)
 _OF_CSV = re.compile(r"\A(?:[\ufeff\s]*#[^\n]*\n)*[^\n]*\bgranularity", re.IGNORECASE)
@@ -53,7 +53,7 @@ class Timings:
 
 @dataclass(frozen=True, kw_only=True)
 class TimingOptions:
-    """What the command gives besides the files: see `dse.fit.interface`."""
+    """Arguments of the command besides the files: see `dse.fit.interface`."""
 
     algorithm: str | None = None
     clock: str | None = None
@@ -77,7 +77,7 @@ class TimingOptions:
 def read_timings(
     data: Path | None, software: Path | None, hardware: Path | None, given: TimingOptions
 ) -> Timings:
-    """Return the times in a CSV of both curves, or in one file of each, or of the offload alone."""
+    """Return the times in a CSV of both curves, or in one file of each, or of the offload only."""
     if data is not None and software is None and hardware is None:
         if given.algorithm is not None:
             raise DseError("--algorithm chooses among outputs of programs; remove it")
@@ -130,7 +130,7 @@ def _columns(
         try:
             header = headers.read_header(text)
         except UnitError as error:
-            if text.casefold().startswith(tuple(COLUMNS)):  # others are left alone
+            if text.casefold().startswith(tuple(COLUMNS)):  # others are ignored
                 faults.append(table.fault(None, column, error.rule, error.remedy))
             continue
         name = (units.stem(header.name) or header.name).casefold().removesuffix("_time")
@@ -154,7 +154,7 @@ def _columns(
 
 
 def _too_few(file: str, count: int) -> Iterator[Fault]:
-    """Yield a fault if a fit would have no size left to check it."""
+    """Yield an error if a fit would have no size left to check it."""
     if count < LEAST_SIZES:
         rule = f"a curve has {LEAST_SIZES - 1} parameters or more, and needs one size more"
         remedy = f"measure at least {LEAST_SIZES}"
@@ -162,7 +162,7 @@ def _too_few(file: str, count: int) -> Iterator[Fault]:
 
 
 def _under_way(path: Path, known: int | None, given: int | None) -> int:
-    """Return how many offloads are under way at a time: as the file says, else the command."""
+    """Return how many offloads are under way at a time: by the file, else by the command."""
     if known is None and given is None:
         raise ArgumentError(
             f"{path} does not say how many offloads are under way at a time; add --in-flight N, "
@@ -201,7 +201,7 @@ def _example(name: str) -> str:
 
 
 def _value_faults(table: CsvTable, column: int, values: Array, *, once: bool) -> Iterator[Fault]:
-    """Yield a fault for each value that is not positive, or that may be there only once."""
+    """Yield an error for each value that is not positive, or that may be there only once."""
     seen = values.tolist()
     for row, value in enumerate(seen):
         if value <= 0:
@@ -230,7 +230,7 @@ def _read(path: Path, curve: str, clock_hz: float | None) -> ProgramOutput:
 
 
 def _paired(slow: ProgramOutput | None, fast: ProgramOutput, given: TimingOptions) -> Timings:
-    """Return the times of the sizes that both outputs have, or those of the engine alone."""
+    """Return the times of the sizes that both outputs have, or only the times of the engine."""
     outputs = {"software": slow, "hardware": fast} if slow else {"hardware": fast}
     refuse(fault for one in outputs.values() for fault in one.faults)
     keys = common_keys([*outputs.values()], given.algorithm)

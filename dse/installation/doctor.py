@@ -126,7 +126,7 @@ class Diagnosis:
 
 
 def diagnose() -> Diagnosis:
-    """Return versions, plug-ins and extras, and what is broken among them."""
+    """Return versions, plug-ins and extras, and errors among them."""
     needed = libraries()
     kinds = registry.kinds_of({**registry.GROUPS, **registry.PAPERS})
     surveyed = [one for kind in kinds for one in registry.survey(kind)]

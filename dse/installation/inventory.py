@@ -29,7 +29,7 @@ _SUFFIX = ".yaml"
 _STARTER = "templates/study.yaml.in"
 
 FOR_EDITORS = "dse.schema.json"
-"""What editors read of studies, beside a starter."""
+"""File that editors read of studies, beside a starter."""
 
 
 @cache
@@ -101,7 +101,7 @@ def _written(wanted: Mapping[Path, str], target: Path) -> tuple[Path, ...]:
             if file != target and is_regular(file) and file.read_bytes() == content.encode():
                 continue
             file.parent.mkdir(parents=True, exist_ok=True)
-            mode = "w" if file.name == FOR_EDITORS else "x"  # of what is installed now
+            mode = "w" if file.name == FOR_EDITORS else "x"  # of the installed version
             with file.open(mode, encoding="utf-8", newline="\n") as stream:
                 written.append(file)
                 stream.write(content)

@@ -104,7 +104,7 @@ def passed(
     """
     busy, fill = station.busy_s, station.fill_s
     begin = first + (last - first) * station.first_round
-    begin = start if start > begin else begin  # `max` would take most of a simulation
+    begin = start if start > begin else begin  # `max` would be the slowest part of a simulation
     begin = ready if ready > begin else begin
     free, end = start + busy, begin + station.last_round_s
     free = last if last > free else free

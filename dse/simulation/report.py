@@ -642,7 +642,7 @@ def simulation_section(prepared: Study, index: Index) -> Section | None:
 def _section(
     problem: Problem, settled: Sequence[BothSides], rest: Sequence[BothSides], load: float
 ) -> Section:
-    """Return the differences of quantities that the offloads settle, and those of the rest."""
+    """Return the differences of quantities that the offloads settle, and of the rest."""
     unsettled = [one.quantity for one in rest]
     apart = [_apart(one) for one in settled if _is_apart(one)]
     notes = [f"In a simulation of {OFFLOADS:,} offloads: {listed(apart)}."] if apart else []
