@@ -444,7 +444,7 @@ def find_rivals(wanted: Sequence[tuple[Line, float, float, Index]]) -> None:
     asks = [
         (line, rows, line.scale.values(low, high, _PARTS + 1)) for line, low, high, rows in wanted
     ]
-    spans, lines = [], []
+    known = []
     for (line, low, high, _), seen in zip(wanted, compare_lines(asks), strict=True):
         if isinstance(seen, DseError):
             continue
@@ -454,13 +454,18 @@ def find_rivals(wanted: Sequence[tuple[Line, float, float, Index]]) -> None:
             least = [most[:, line.column].argmin()]
             most, best = most[least], best[least]
         same = low != high and fits.any() and bool((seen.loss[:, fits] == seen.loss[0, fits]).all())
-        spans.append(Span(line.entry, low, high, most, line.entry.touched if same else None))
-        lines.append((line, best))
-    if not spans:
+        touched = line.entry.touched if same else None
+        known.append((line, Span(line.entry, low, high, most, touched), best))
+    bound_rivals(known)
+
+
+def bound_rivals(known: Sequence[tuple[Line, Span, Index]]) -> None:
+    """Find all designs that may win in a span of each line, besides the designs that bound them."""
+    if not known:
         return
-    column = lines[0][0].column
-    found = _together(spans, lambda some: rivals_of(some, column))
-    for (line, best), span, rows in zip(lines, spans, found, strict=True):
+    column = known[0][0].column
+    found = _together([span for _, span, _ in known], lambda some: rivals_of(some, column))
+    for (line, span, best), rows in zip(known, found, strict=True):
         if rows is not None and not isinstance(rows, DseError):
             line.spans.append((span.low, span.high, distinct(np.vstack([best, rows]))))
             line.learn(rows[:_TIED])
@@ -494,8 +499,8 @@ class Bracket:
             count = max(count, _SAMPLED)
         self.values = line.scale.values(self.start, self.limit, count)
         self._count = len(self.values) if line.sampled else _PARTS**_LEVELS + 1
-        if self.start == self.limit:
-            self.values = []
+        if self.start == self.limit or not len(self.rows):
+            self.inside, self.values = self.limit, []
 
     def take(self, seen: Compared | DseError) -> None:
         """Take the compared designs at the values, and choose the next values."""
@@ -635,7 +640,7 @@ def _step(way: Way) -> Bracket:
             line, answer, start, min(nearer, key=lambda x: abs(x - start), default=limit)
         )
     end, rows = span
-    if line.steps and start != limit:
+    if line.steps and start != limit and not line.question.feasible:
         rows = np.vstack([rows, line.closest(answer, end, start)])
     return Bracket(line, answer, rows, start, end)
 
@@ -649,7 +654,13 @@ def _searched(line: Line, answer: AnswerDesigns, start: float, limit: float) -> 
         one.limited = one.limited or ("" if one.outside is not None else limited)
         if one.outside is None or one.inside == start:
             return one
-        line.search(one.inside)  # unknown designs may win there already
+        try:
+            line.search(one.inside)  # unknown designs may win there already
+        except EffortError:
+            raise
+        except (ContractError, TooLargeError, UnitError) as error:
+            one.limited = early_end(error)
+            return one
         seen = line.compare(line.pool, [one.inside])
         if len(line.pool) == known or line.holds(answer, seen, [one.inside])[0]:
             return one
@@ -657,10 +668,10 @@ def _searched(line: Line, answer: AnswerDesigns, start: float, limit: float) -> 
 
 def _probed(line: Line, answer: AnswerDesigns, start: float, limit: float) -> tuple[float, str]:
     """Search at values until an answer holds no longer, and return an early limit and why."""
-    limited = ""
+    limited, probes = "", 1 if line.question.feasible else _PROBES
     while limit != start:
         try:
-            for value in line.scale.values(start, limit, _PROBES + 1)[1:]:
+            for value in line.scale.values(start, limit, probes + 1)[1:]:
                 line.search(value)
                 if not line.holds(answer, line.compare(line.pool, [value]), [value])[0]:
                     break

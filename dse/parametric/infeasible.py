@@ -1,4 +1,4 @@
-"""Why no design meets every constraint and what would admit one, as text and as plain data."""
+"""Why no design meets every constraint, and what would admit one, as text and as plain data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from dse import search
 from dse.algebra import units
-from dse.algebra.expression import Expression
 from dse.algebra.thresholds import ConstraintThreshold, thresholds_of
 from dse.errors import InfeasibleError, NothingFoundError, TooLargeError
 from dse.model.evaluation import Goal, distinct
@@ -28,96 +27,89 @@ from dse.search import Outcome, Stop
 from dse.search.conflicts import with_conflicts
 from dse.search.exact.work import limited
 from dse.search.settings import Budget
-from dse.study.overrides import Sweep
 from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
 
-MOST_SEARCHED = 200_000_000
-"""Designs of a space that is not composed, up to which changes are looked for."""
+_MOST_SEARCHED = 200_000_000
+"""Largest space without composition in which changes are tried."""
 
-MOST_BOUNDS = 4
-"""More quantities have fronts that take too long."""
+_MOST_BOUNDS = 4
+"""Number of quantities above which fronts take too long."""
 
-MOST_CONFLICTS = 5
-"""Most conflicts in the text; the facts hold all."""
+_MOST_CONFLICTS = 5
+"""Most conflicts in the text.  The facts have all."""
 
-
-@dataclass(frozen=True)
-class Bound:
-    """A constraint with one bound of one quantity: its place, the bound, and what is optimised."""
-
-    place: int
-    threshold: ConstraintThreshold
-    goal: Goal
+Said = tuple[list[str], dict[str, Any]]
+"""Lines of text, and plain data."""
 
 
 @dataclass(frozen=True)
 class Needed:
-    """The designs that trade the bounded quantities off: values (n, bounds) and rows (n, d)."""
+    """The designs that trade bounded quantities off.
 
-    bounds: tuple[Bound, ...]
+    Attributes
+    ----------
+    bounds
+        Each bound with the constraint of which it is the only one.
+    values, rows
+        Values of their quantities (n, bounds), and the designs (n, d).
+    """
+
+    bounds: tuple[tuple[str, ConstraintThreshold], ...]
     values: NDArray[np.float64]
     rows: Index
 
     @property
     def best(self) -> list[float]:
-        """The best value of each quantity, whatever the others are."""
+        """The best value of each quantity, independent of the others."""
         pairs = zip(self.bounds, self.values.T, strict=True)
-        return [float(v.max() if bound.threshold.down else v.min()) for bound, v in pairs]
+        return [float(v.max() if bound.down else v.min()) for (_, bound), v in pairs]
 
     def sentence(self) -> str:
-        """Say what each bound would have to be at least."""
+        """Return in words what each bound would have to be at least."""
         parts = [
-            f"at {'most' if bound.threshold.down else 'least'} "
-            f"{units.show(value, bound.threshold.name)} of {in_words(bound.threshold.name)}"
-            for bound, value in zip(self.bounds, self.best, strict=True)
+            f"at {'most' if bound.down else 'least'} "
+            f"{units.show(value, bound.name)} of {in_words(bound.name)}"
+            for (_, bound), value in zip(self.bounds, self.best, strict=True)
         ]
-        alone = ", each on its own" if len(parts) > 1 else ""
-        return f"without these bounds the study takes {listed(parts)}{alone} (proven)"
+        each = ", each on its own" if len(parts) > 1 else ""
+        return f"without these bounds the study takes {listed(parts)}{each} (proven)"
 
 
 def needed_by(problem: Problem) -> Needed | None:
-    """Return what the bounds of a problem would have to be.
+    """Return the necessary bounds of a problem's constraints on single quantities.
 
-    None where it has none of a single quantity, more than `MOST_BOUNDS`, or no design without them,
-    where that takes too long, and where designs are measured.
+    None without such constraints, with more than `_MOST_BOUNDS`, if no design meets the others, if
+    that takes too long, and for measured designs.
     """
-    bounds = tuple(_bounds(problem))
-    goals = tuple(dict.fromkeys(bound.goal for bound in bounds))
-    if not 0 < len(goals) <= MOST_BOUNDS or problem.beforehand is not None:
+    bounds = dict(_bounds(problem))
+    goals = tuple(dict.fromkeys(goal for _, goal in bounds.values()))
+    if not 0 < len(goals) <= _MOST_BOUNDS or problem.beforehand is not None:
         return None
-    limited = [problem.constraints[bound.place] for bound in bounds]
-    rest = tuple(rule for rule in problem.constraints if rule not in limited)
+    rest = tuple(rule for rule in problem.constraints if rule.text not in bounds)
     relaxed = replace(problem, goals=goals, constraints=rest, beside=False)
     outcome = None
     with suppress(TooLargeError):
         outcome = search.run_search(relaxed, search.SearchSettings(method="exact"))
     if outcome is None or not outcome.exact:
         return None
-    rows = np.vstack([outcome.front_index, _hosts_meeting(problem, limited)])
+    others = [place for place, name in enumerate(problem.constraint_names) if name not in bounds]
+    met = problem.evaluate(problem.hosts).violation[:, others] <= 0
+    rows = np.vstack([outcome.front_index, problem.hosts[met.all(axis=1)]])
     columns = problem.describe(rows)
-    values = np.column_stack([columns[bound.threshold.name] for bound in bounds])
+    values = np.column_stack([columns[bound.name] for bound, _ in bounds.values()])
     known = np.isfinite(values).all(axis=1)
-    return Needed(bounds, values[known], rows[known]) if known.any() else None
+    found = tuple((rule, bound) for rule, (bound, _) in bounds.items())
+    return Needed(found, values[known], rows[known]) if known.any() else None
 
 
-def _hosts_meeting(problem: Problem, limited: Sequence[Expression]) -> Index:
-    """Return the designs of the host alone, (n, d), that meet every constraint but some."""
-    if not len(problem.hosts):
-        return problem.hosts
-    texts = {rule.text for rule in limited}
-    others = [place for place, name in enumerate(problem.constraint_names) if name not in texts]
-    violation = problem.evaluate(problem.hosts).violation
-    found: Index = problem.hosts[(violation[:, others] <= 0).all(axis=1)]
-    return found
-
-
-def _bounds(problem: Problem) -> Iterator[Bound]:
-    for place, constraint in enumerate(problem.constraints):
+def _bounds(problem: Problem) -> Iterator[tuple[str, tuple[ConstraintThreshold, Goal]]]:
+    """Yield constraints with one bound of one quantity, their bound, and its goal."""
+    for constraint in problem.constraints:
         found = thresholds_of(constraint)
         goal = goal_of(problem, found[0]) if len(found) == len(constraint.names) == 1 else None
         if goal is not None:
-            yield Bound(place, found[0], goal)
+            yield constraint.text, (found[0], goal)
 
 
 def explain_infeasible(
@@ -125,8 +117,8 @@ def explain_infeasible(
 ) -> tuple[str, dict[str, Any]]:
     """Return why no design is feasible and what would admit one, as text and as plain data.
 
-    Spaces that can be enumerated are searched again in full when the search was a heuristic.  What
-    is not known after `seconds` of CPU time, or when it is to stop, is not looked for.
+    A small space is searched again in full after a heuristic.  The explanation ends after `seconds`
+    of CPU time, or at a `stop`.
     """
     with limited(seconds=seconds, stop=stop) as work:
         text, facts = _explained(infeasible, outcome)
@@ -137,11 +129,11 @@ def explain_infeasible(
 
 
 def _explained(infeasible: Study, outcome: Outcome) -> tuple[str, dict[str, Any]]:
-    problem = infeasible.problem
-    whole = _searched_whole(problem, outcome)
-    if whole.feasible:
-        return _overlooked(infeasible, outcome, whole)
-    outcome, composed = whole, whole.certificate.way == "composed"
+    problem, tried = infeasible.problem, outcome.evaluated
+    outcome = _searched_whole(problem, outcome)
+    if outcome.feasible:
+        return _overlooked(problem, tried, outcome)
+    composed = outcome.certificate.way == "composed"
     conflicts = outcome.conflicts()
     facts: dict[str, Any] = {
         "feasible": 0,
@@ -157,21 +149,16 @@ def _explained(infeasible: Study, outcome: Outcome) -> tuple[str, dict[str, Any]
         missing = f"not every design was tried: {outcome.certificate.reason}"
         unfinished = {"unfinished": missing, "repairs": []}
         return f"no feasible design was found; {missing}", facts | unfinished
-    need = needed_by(problem)
-    near, near_facts = _near(problem, outcome, outcome.nearest_index, need)
-    known = composed or (outcome.ledger.settled and problem.size <= MOST_SEARCHED)
-    repairs, repair_facts = (
-        _repairs(infeasible, conflicts)
-        if known
-        else (["changes that would admit a design were not looked for: too much work"], {})
-    )
+    near, near_facts = _near(problem, outcome, outcome.nearest_index)
+    known = composed or (outcome.ledger.settled and problem.size <= _MOST_SEARCHED)
+    untried = "changes that would admit a design were not looked for: too much work"
+    repairs, repair_facts = _repairs(infeasible, conflicts) if known else ([untried], {})
     few = known and _are_least(infeasible, near_facts["violations"])
     lines = [
         _headline(problem.size + len(problem.hosts), None if known else outcome.evaluated, composed)
         + " with the least instances that carry the rate; more were not tried" * few
         + (f"; {outcome.ledger.but}" if outcome.ledger.but else ""),
         *near,
-        *_host_lines(problem, near_facts["nearest_design"]),
         *_conflict_lines(conflicts),
         *repairs,
     ]
@@ -179,9 +166,9 @@ def _explained(infeasible: Study, outcome: Outcome) -> tuple[str, dict[str, Any]
 
 
 def _searched_whole(problem: Problem, outcome: Outcome) -> Outcome:
-    """Return what an exact search finds where a heuristic one found nothing and the space is small.
+    """Return the outcome of an exact search of a small space that only a heuristic has searched.
 
-    That of a composed space with its conflicts.
+    The outcome of a composed space gets its conflicts.
     """
     with suppress(TooLargeError):
         if outcome.certificate.way == "sampled" and problem.size <= ENUMERABLE:
@@ -191,39 +178,52 @@ def _searched_whole(problem: Problem, outcome: Outcome) -> Outcome:
     return outcome
 
 
-def _near(
-    problem: Problem, outcome: Outcome, nearest: Index, need: Needed | None
-) -> tuple[list[str], dict[str, Any]]:
-    """Return what bounds would have to be and the nearest design, as lines and as plain data."""
+def _overlooked(problem: Problem, tried: int, whole: Outcome) -> tuple[str, dict[str, Any]]:
+    example = described(problem, whole.front_index[:1])[0]
+    text = (
+        f"none of the {tried:,} designs evaluated is feasible, but others are, for "
+        f"instance {example}; search with method exact, or with a larger budget"
+    )
+    return text, {"feasible": whole.feasible, "evaluated": tried, "example": example}
+
+
+def _near(problem: Problem, outcome: Outcome, nearest: Index) -> Said:
+    """Return the necessary bounds, the nearest design, and the host alone if that is another."""
+    need = needed_by(problem)
     tried = np.vstack([outcome.sample_index, nearest[np.newaxis]])
     point = _nearest(problem, distinct(tried) if need is None else need.rows)
     (violation,) = problem.evaluate(point).violation.tolist()
-    violations = dict(zip(problem.constraint_names, violation, strict=True))
     (design,) = described(problem, point)
+    violations = dict(zip(problem.constraint_names, violation, strict=True))
     facts: dict[str, Any] = {"nearest_design": design, "violations": violations}
+    lines = []
     if need is not None:
-        facts["needed"] = {
-            problem.constraints[bound.place].text: value
-            for bound, value in zip(need.bounds, need.best, strict=True)
-        }
-    composed = outcome.certificate.way == "composed"
-    lines = [
-        "" if need is None else paragraph(need.sentence(), "  "),
-        hanging(f"nearest design{' of those tried' * (composed and need is None)}", design),
-        pairs(
-            (f"  {rule}", violation_text(by, rule))
-            for rule, by in violations.items()
-            if not by <= 0
-        ),
-    ]
+        rules = (rule for rule, _ in need.bounds)
+        facts["needed"] = dict(zip(rules, need.best, strict=True))
+        lines.append(paragraph(need.sentence(), "  "))
+    some = " of those tried" * (outcome.certificate.way == "composed" and need is None)
+    lines.append(hanging(f"nearest design{some}", design))
+    lines.append(pairs((f"  {rule}", text) for rule, text in _missed(problem, violation)))
+    hosts = problem.evaluate(problem.hosts).violation
+    if len(hosts) and not design.startswith(ALONE):
+        best = hosts[np.maximum(hosts, 0.0).max(axis=1).argmin()].tolist()
+        texts = (f"{rule}: {text}" for rule, text in _missed(problem, best))
+        lines.append(hanging(ALONE, "; ".join(texts)))
     return lines, facts
 
 
-def _nearest(problem: Problem, rows: Index) -> Index:
-    """Return the one of designs (n, d) that misses constraints by the least sum, relatively.
+def _missed(problem: Problem, violation: Sequence[float]) -> Iterator[tuple[str, str]]:
+    """Yield the constraints that a design misses, with its violation in words."""
+    for rule, by in zip(problem.constraint_names, violation, strict=True):
+        if not by <= 0:
+            yield rule, violation_text(by, rule)
 
-    One with instances or the host alone, where there is any.  What misses a bound of 0 is relative
-    to the most that a design misses it by.
+
+def _nearest(problem: Problem, rows: Index) -> Index:
+    """Return the one of designs (n, d) that misses constraints by the least relative sum.
+
+    Designs with instances, and the host alone, come before empty ones.  A violation of a bound of 0
+    is relative to the largest.
     """
     if problem.stages:
         some = np.array([bool(made) for made in problem.counts(rows)]) | (rows < 0).any(axis=1)
@@ -236,25 +236,15 @@ def _nearest(problem: Problem, rows: Index) -> Index:
     return rows[[int(missed.sum(axis=1).argmin())]]
 
 
-def _host_lines(problem: Problem, nearest: str) -> Iterator[str]:
-    """Yield what the host alone violates that comes nearest, unless that is the `nearest`."""
-    found = problem.evaluate(problem.hosts).violation
-    if len(found) and not nearest.startswith(ALONE):
-        missed = found[np.maximum(found, 0.0).max(axis=1).argmin()].tolist()
-        violated = zip(problem.constraint_names, missed, strict=True)
-        texts = [f"{rule}: {violation_text(by, rule)}" for rule, by in violated if not by <= 0]
-        yield hanging(ALONE, "; ".join(texts))
-
-
 def _are_least(infeasible: Study, violations: Mapping[str, float]) -> bool:
-    """Tell whether no more instances run than carry the rate, and only bounds are missed."""
+    """Return whether only as many instances as carry the rate were tried, and only bounds fail."""
     missed = {rule for rule, by in violations.items() if not by <= 0}
     own = {rule.text for rule in infeasible.problem.constraints}
     return COMPUTE_ALONE in infeasible.notes and missed <= own
 
 
 def _headline(size: int, evaluated: int | None, composed: bool) -> str:
-    """Return what was found; `evaluated` is how many designs where the others are not known."""
+    """Return the first line.  `evaluated` is the number of known designs, if others are unknown."""
     if composed:
         number = f"{size:,}" if size < 1e15 else f"{size:.3g}"
         return f"no feasible design: all {number} pruned by bounds"
@@ -262,24 +252,22 @@ def _headline(size: int, evaluated: int | None, composed: bool) -> str:
 
 
 def _conflict_lines(conflicts: Sequence[Sequence[str]]) -> Iterator[str]:
-    for conflict in conflicts[:MOST_CONFLICTS]:
+    for conflict in conflicts[:_MOST_CONFLICTS]:
         together = " together" if len(conflict) > 1 else ""
         yield hanging(f"no design meets{together}", listed(conflict))
-    if len(conflicts) > MOST_CONFLICTS:
-        yield f"and {len(conflicts) - MOST_CONFLICTS} larger sets in conflict"
+    if len(conflicts) > _MOST_CONFLICTS:
+        yield f"and {len(conflicts) - _MOST_CONFLICTS} larger sets in conflict"
 
 
-def _repairs(
-    infeasible: Study, conflicts: Sequence[Sequence[str]]
-) -> tuple[list[str], dict[str, Any]]:
-    """Return what would admit a design, as lines and as plain data."""
+def _repairs(infeasible: Study, conflicts: Sequence[Sequence[str]]) -> Said:
+    """Return the changes that would admit a design, as lines and as plain data."""
     from dse.parametric.repairs import Attempts, repairs_of  # takes long
 
     attempts = Attempts(infeasible)
     repairs = repairs_of(attempts)
     relaxed = {rule for repair in repairs for rule in repair.constraints}
     rules = dict.fromkeys(rule for conflict in conflicts for rule in conflict)
-    alone = [rule for rule in rules if rule not in relaxed]
+    helpless = [rule for rule in rules if rule not in relaxed]
     lines = []
     if repairs:
         lines += ["any one of these changes makes the study feasible, the smallest first:"]
@@ -291,21 +279,10 @@ def _repairs(
     if untried:
         lines.append(hanging("not tried, as that is too much work", listed(untried)))
     texts = [rule.text for rule in infeasible.problem.constraints]
-    lines += [
-        hanging("relaxing one bound alone does not help", rule) for rule in alone if rule in texts
-    ]
+    unhelpful = "relaxing one bound alone does not help"
+    lines += [hanging(unhelpful, rule) for rule in helpless if rule in texts]
     facts = {"repairs": [repair.to_dict() for repair in repairs], "untried": untried}
-    return lines, facts | {"no_repair": alone}
-
-
-def _overlooked(infeasible: Study, outcome: Outcome, whole: Outcome) -> tuple[str, dict[str, Any]]:
-    example = described(infeasible.problem, whole.front_index[:1])[0]
-    text = (
-        f"none of the {outcome.evaluated:,} designs evaluated is feasible, but others are, for "
-        f"instance {example}; search with method exact, or with a larger budget"
-    )
-    facts = {"feasible": whole.feasible, "evaluated": outcome.evaluated, "example": example}
-    return text, facts
+    return lines, facts | {"no_repair": helpless}
 
 
 def require_feasible(
@@ -314,10 +291,10 @@ def require_feasible(
     stop: Stop | None = None,
     budget: Budget | None = None,
 ) -> None:
-    """Raise `InfeasibleError` when a study has no feasible design: why, and what would admit one.
+    """Raise `InfeasibleError` if a study has no feasible design, with reasons and remedies.
 
-    `where` is said first, of one value of a sweep for instance.  The explanation takes what is left
-    of a budget, or what the search has left of the study's effort.
+    The message begins with `where`, such as a value of a sweep.  The explanation takes the rest of
+    a budget, or of the study's effort.
     """
     if not answer.outcome.feasible:
         whole = budget or Budget(start_s=time.process_time() - answer.seconds)
@@ -327,27 +304,22 @@ def require_feasible(
 
 
 def require_any_feasible(run: Run, stop: Stop | None = None, budget: Budget | None = None) -> None:
-    """Raise `InfeasibleError` when no design is feasible, at any value of a sweep.
+    """Raise `InfeasibleError` if no design is feasible, at any value of a sweep.
 
-    After an interrupt nobody knows, and it is a `NothingFoundError`; `stop` may end the search for
-    what would admit one.
+    After an interrupt that is unknown, and the error is a `NothingFoundError`.  A `stop` may end
+    the search for remedies.
     """
-    if not run.feasible:
-        if run.interrupted:
-            raise NothingFoundError(_nothing_found(run))
-        sweep = run.sweep
-        where = f"at {_first_value(sweep)}: " if sweep else ""
-        require_feasible(run.answers[0], where, stop, budget)
-
-
-def _nothing_found(run: Run) -> str:
-    evaluated = sum(answer.outcome.evaluated for answer in run.answers)
-    if not evaluated:
-        return "interrupted before any designs were compared; no front is written"
-    none = f"none of the {evaluated:,} designs evaluated so far is feasible"
-    return f"interrupted: {none}; no front is written"
-
-
-def _first_value(sweep: Sweep) -> str:
-    value = sweep.values[0]
-    return f"{sweep.path} = {value if isinstance(value, str) else units.show(value, sweep.column)}"
+    if run.feasible:
+        return
+    if run.interrupted:
+        evaluated = sum(answer.outcome.evaluated for answer in run.answers)
+        none = "interrupted before any designs were compared"
+        if evaluated:
+            none = f"interrupted: none of the {evaluated:,} designs evaluated so far is feasible"
+        raise NothingFoundError(f"{none}; no front is written")
+    where, sweep = "", run.sweep
+    if sweep:
+        value = sweep.values[0]
+        shown = value if isinstance(value, str) else units.show(value, sweep.column)
+        where = f"at {sweep.path} = {shown}: "
+    require_feasible(run.answers[0], where, stop, budget)

@@ -1,7 +1,8 @@
-"""The least change of each bound and field that makes an infeasible study feasible.
+"""The least change of one bound or field that makes an infeasible study feasible.
 
-It is where, along that number, some design is feasible first: the breakpoint of an empty answer.
-Every repair has been tried: the study with that one change has the design that is named.
+A bound moves to the nearest value of its quantity.  A field moves to the breakpoint of no answer,
+the first value at which some design is feasible.  Every repair was tried: the study with that one
+change has the named design.
 """
 
 from __future__ import annotations
@@ -19,27 +20,14 @@ import numpy as np
 from dse import search
 from dse.algebra import thresholds, units
 from dse.algebra.thresholds import ConstraintThreshold
-from dse.errors import ContractError, DseError, TooLargeError
+from dse.errors import DseError, TooLargeError
 from dse.files.document import Document
 from dse.model import tables
 from dse.model.graph import argument_names
 from dse.model.problem import Problem
 from dse.model.space import Index, as_index, one_block
-from dse.parametric.breakpoints import (
-    _DENSE as DENSE,
-)
-from dse.parametric.breakpoints import (
-    _PARTS as PARTS,
-)
-from dse.parametric.breakpoints import (
-    LISTED,
-    Bracket,
-    Line,
-)
-from dse.parametric.breakpoints import (
-    _advance as advance,
-)
-from dse.parametric.question import AnswerDesigns, Question, goal_of, limits_of, widest
+from dse.parametric.breakpoints import LISTED, TOO_MANY, Line, Span, bound_rivals, follow
+from dse.parametric.question import AnswerDesigns, Question, goal_of, limits_of
 from dse.reports.designs import described
 from dse.reports.text import change, listed, relative_change, rule_text, unit_suffix
 from dse.search.conflicts import any_design
@@ -59,19 +47,22 @@ Solved = tuple[Study, Index]
 """A changed study and its preferred design (1, d)."""
 
 _SHARE = 0.1
-"""Part of the time that is left which one change may take."""
+"""Share of the remaining time for one change."""
 
-STAGE_FIELDS = frozenset({RATE, "workload_streams"})
-"""Fields that decide what fleets are and carry; others act through what takes them."""
+_STAGE_FIELDS = frozenset({RATE, "workload_streams"})
+"""Fields that decide on fleets and what they carry.  Others act through quantities."""
 
 _SHORT = 1e-3
-"""How far short of a repair it is said what is still violated."""
+"""Distance from a repair at which violations are named."""
 
-FACTOR, RUNGS, FIRST = 1e9, 32, 0.05
-"""How far a field is varied, in how many parts, and the first of them, relative to its value."""
+_FACTOR, _RUNGS, _FIRST = 1e9, 32, 0.05
+"""Range of a field, number of its parts, and the first part relative to the field's value."""
 
 _BEYOND = (0.0, 1e-4, _SHORT, 1e-2)
-"""How much further on a number is tried that does not do as it is written."""
+"""Shares by which a number moves further if it fails as written."""
+
+_EVERYWHERE = 512
+"""Largest space whose designs are all compared along a number with steps."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,19 +72,17 @@ class Repair:
     Attributes
     ----------
     path, written
-        What to set, as a dotted path, and the new value.
+        Dotted path of the number, and the new value.
     design, limit
-        The design that it admits, of several the one preferred, and what limits that, by the
-        study's labelled quantity.
+        The preferred design that it admits, and the design's limit by the study's labels.
     constraints
-        What it relaxes, in words.
+        Constraints that it relaxes, in words.
     name, nominal, value
-        What the number is, by a name whose suffix is the unit; today's value, of the design named,
-        and the nearest one that admits a design, in SI.
+        A name whose suffix is the unit, the present value, and the nearest that admits a design.
     violated
-        What the design violates when the number changes by 0.1 % less.
+        Constraints that the design violates if the number changes by 0.1 % less.
     least
-        Whether no nearer number admits a design; False where that took too long to tell.
+        True if no nearer number admits a design, False if the proof took too long.
     """
 
     path: str
@@ -114,9 +103,9 @@ class Repair:
 
     @property
     def order(self) -> tuple[float, str]:
-        """Sorts repairs, the least first: by their factor, so that a tenth is as far as ten times.
+        """The key of the order by size: a tenth is as far as ten times.
 
-        What has none, as from 0, comes last.
+        Changes without a factor, such as from 0, come last.
         """
         ratio = self.value / self.nominal if self.nominal else math.nan
         if ratio > 0 and math.isfinite(ratio):
@@ -124,32 +113,26 @@ class Repair:
         relative = relative_change(self.value, self.nominal)
         return math.inf if relative is None else abs(relative), self.path
 
-    @property
-    def what(self) -> str:
-        """Which number changes, of a field or of a constraint, and by how much, in words."""
+    def sentence(self, known: Collection[str] = ()) -> str:
+        """Return the change, the design that it admits, and the obstacle to a smaller change.
+
+        Constraints that are `known` as never met are no obstacle.
+        """
         now = units.show(self.nominal, self.name)
         by = change(self.value, self.nominal, than=now) or f"instead of {now}"
-        if self.is_constraint:
-            return f"{self.written} ({by})"
-        most = "at least" if self.value > self.nominal else "at most"
-        return f"{self.path} {most} {self.written} ({by})"
-
-    def sentence(self, known: Collection[str] = ()) -> str:
-        """Return what changes, which design that admits, and what stands against less of a change.
-
-        `known` are constraints of which it is said already that nothing meets them.
-        """
-        text = f"{self.what}: {self.design}"
+        up = self.value > self.nominal
+        most = "" if self.is_constraint else f"{self.path} at {'least' if up else 'most'} "
+        text = f"{most}{self.written} ({by}): {self.design}"
         others = [rule for rule in self.violated if rule not in {*self.constraints, *known}]
         if self.least and others:
-            beyond = "lower" if self.value > self.nominal else "higher"
-            return f"{text}, any {beyond} value violates {listed([*map(rule_text, others)])}"
+            rules = listed([*map(rule_text, others)])
+            return f"{text}, any {'lower' if up else 'higher'} value violates {rules}"
         if self.limit and not self.is_constraint:
             text += f" ({self.limit}-bound)"
         return text if self.least else f"{text}; less of a change may do"
 
     def command(self, document: Document) -> str:
-        """Return the same as an option of a command line, and which earlier ones it replaces."""
+        """Return the change as an option of a command, and earlier options that it replaces."""
         option = f"--set {_quoted(f'{self.path}={as_yaml(self.written)}')}"
         field = self.path.removeprefix("stages.")
         before = [pair for pair in document.overrides if pair[0].removeprefix("stages.") == field]
@@ -157,7 +140,7 @@ class Repair:
         return f"{option}, in place of {replaced}" if replaced else option
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, for JSON."""
+        """Return plain data for JSON."""
         relative = relative_change(self.value, self.nominal)
         return {
             "constraints": list(self.constraints),
@@ -175,48 +158,17 @@ class Repair:
 
 
 def _quoted(text: str) -> str:
-    """Return one word of a command line, in double quotes where that is enough."""
+    """Return a word of a command line, in double quotes if these suffice."""
     return shlex.quote(text) if set(text) & set('"$`\\!') else f'"{text}"'
 
 
-def changed_study(infeasible: Study, path: str, written: str) -> Study | None:
-    """Return the study with a field or constraint replaced, None when that is a fault."""
-    try:
-        changed = override(infeasible.document, [(path, as_yaml(written))])
-        return study.prepare(changed, infeasible)
-    except DseError:
-        return None
-
-
-def solve(infeasible: Study, path: str, written: str) -> Solved | None:
-    """Return the changed study and its preferred design, None when it has none.
-
-    Raises
-    ------
-    TooLargeError
-        It takes too long.
-    """
-    changed = changed_study(infeasible, path, written)
-    if changed is None:
-        return None
-    outcome = search.run_search(changed.problem, search.SearchSettings(method="exact"))
-    if not outcome.feasible:
-        return None
-    order = changed.preference.order(changed.problem, outcome.front_index)
-    return changed, outcome.front_index[order[:1]]
-
-
-def admitted(solved: Solved) -> dict[str, Any]:
-    """Return the design that a repair admits and what limits it, as a `Repair` takes them."""
-    problem, index = solved[0].problem, solved[1]
-    modelled = not is_evaluated(solved[0].document)  # a column of texts limits nothing
-    category = tables.category(problem) if modelled else None
-    limit = str(tables.design_table(problem, index)[category][0]) if category is not None else ""
-    return {"design": described(problem, index)[0], "limit": limit}
+def as_yaml(text: str) -> str:
+    """Return a text as YAML writes it."""
+    return json.dumps(text) if text[0] in "'\"[{&*!|>%@`-" else text
 
 
 class Attempts:
-    """Changes tried one after the other, where they are no more work than the study itself."""
+    """The changes of a study that are tried, and the names of those that were too much work."""
 
     def __init__(self, infeasible: Study) -> None:
         """Start with nothing tried."""
@@ -225,23 +177,129 @@ class Attempts:
 
     @contextmanager
     def trying(self, change: str) -> Iterator[None]:
-        """Give a change its share of the time; keep what it is where it is too much work."""
+        """Give a change its share of the time, and keep its name if it is too much work."""
         try:
             with limited(seconds=_SHARE * left_s()):
                 yield
         except TooLargeError:
             with suppress(EffortError):
-                spend(0)  # what ends the whole explanation is said once
+                spend(0)  # the end of the whole explanation is reported once
                 self.untried.append(change)
         except DseError:
             pass  # a model that fails or overflows with it admits nothing
 
 
+def repairs_of(attempts: Attempts) -> list[Repair]:
+    """Return the numbers of a study that would admit a design, the smallest change first."""
+    infeasible, found = attempts.infeasible, list[Repair | None]()
+    for place, constraint in enumerate(infeasible.problem.constraints):
+        for threshold in thresholds.thresholds_of(constraint):
+            with attempts.trying(f"another bound of {constraint.text}"):
+                found.append(_bound_repair(infeasible, place, threshold))
+    for field in _fields(infeasible):
+        with attempts.trying(field.path):
+            found.append(_field_repair(infeasible, field))
+    least: dict[tuple[str, str], Repair] = {}
+    for repair in sorted(filter(None, found), key=lambda repair: repair.order):
+        least.setdefault((repair.path, repair.written), repair)  # from either end of an axis
+    return list(least.values())
+
+
+def _bound_repair(infeasible: Study, place: int, threshold: ConstraintThreshold) -> Repair | None:
+    """Return the change of a bound to the nearest value of its quantity."""
+    name, rules = threshold.name, list(infeasible.problem.constraints)
+    rule, rules[place] = rules[place].text, threshold.rest
+    free = replace(infeasible.problem, constraints=tuple(rules))
+    rows, least = _meeting(free, threshold)
+    values = threshold.quantity.value(free.describe(rows))
+    value = float(values[np.abs(values - threshold.value).argmin()]) if len(rows) else math.nan
+    if not math.isfinite(value):
+        return None
+    up, beyond = value > threshold.value, threshold.strict
+    texts = thresholds.candidates(value, name, up=up, beyond=beyond)
+    texts = [units.exact_text(value, name)] if threshold.up and threshold.down else texts
+    path = f"constraints.{place}"
+    first = _first_solved(infeasible, path, texts, threshold.text)
+    if first is None:
+        return None
+    return Repair(
+        path=path,
+        written=threshold.text(first[0]),
+        name=name,
+        nominal=threshold.value,
+        value=units.parse(first[0], name),
+        constraints=(rule,),
+        violated=(rule,),
+        least=least,
+        **_admitted(first[1]),
+    )
+
+
+def _meeting(free: Problem, threshold: ConstraintThreshold) -> tuple[Index, bool]:
+    """Return designs (n, d) that meet all but a bound, and whether the nearest is among them.
+
+    All of a small space, else the best if the bound is of one quantity, else any.
+    """
+    if free.size <= LISTED:
+        rows = np.vstack([as_index(one_block(free.sizes)), free.hosts])
+        return rows[free.evaluate(rows).feasible], True
+    goal = goal_of(free, threshold)
+    with suppress(TooLargeError):
+        if goal is not None:
+            best = search.run_search(replace(free, goals=(goal,)), _EXACT)
+            if best.exact:
+                return best.front_index, True
+    design = any_design(free)
+    return free.hosts[:0] if design is None else design, False
+
+
+_EXACT = search.SearchSettings(method="exact")
+
+
+def _first_solved(
+    base: Study, path: str, texts: Sequence[str], written: Callable[[str], str] = str
+) -> tuple[str, Solved] | None:
+    """Return the first text of a number with which a study has a design, and that design."""
+    for text in texts:
+        with suppress(TooLargeError):
+            changed = _changed_study(base, path, written(text))
+            outcome = None if changed is None else search.run_search(changed.problem, _EXACT)
+            if changed is not None and outcome is not None and outcome.feasible:
+                order = changed.preference.order(changed.problem, outcome.front_index)
+                return text, (changed, outcome.front_index[order[:1]])
+    return None
+
+
+def _changed_study(infeasible: Study, path: str, written: str) -> Study | None:
+    """Return the study with another field or constraint, or None if that is an error."""
+    try:
+        changed = override(infeasible.document, [(path, as_yaml(written))])
+        return study.prepare(changed, infeasible)
+    except DseError:
+        return None
+
+
+def _admitted(solved: Solved) -> dict[str, Any]:
+    """Return the design that a repair admits and its limit, as fields of a `Repair`."""
+    problem, index = solved[0].problem, solved[1]
+    modelled = not is_evaluated(solved[0].document)  # measured texts limit nothing
+    category = tables.category(problem) if modelled else None
+    limit = str(tables.design_table(problem, index)[category][0]) if category is not None else ""
+    return {"design": described(problem, index)[0], "limit": limit}
+
+
 @dataclass(frozen=True)
 class Field:
-    """A field of the study that may be changed: where it stands, and the column that it sets.
+    """A field of the study that may change, and the column that it sets.
 
-    `more` says whether more of it is looser, `rules` which requirements that relaxes.
+    Attributes
+    ----------
+    path, column, unit
+        The field, its column, and its declaration.
+    more
+        True if larger values are looser.
+    rules
+        Requirements that this relaxes.
     """
 
     path: str
@@ -251,12 +309,20 @@ class Field:
     rules: tuple[str, ...] = ()
 
     def tightest(self, problem: Problem) -> float | None:
-        """Return the tightest of the study's values; None when nothing limits."""
+        """Return the tightest of the study's values, or None if none limits."""
+        return self._outermost(problem.space.values(self.column), loosest=False)
+
+    def nominal(self, problem: Problem, value: float) -> float:
+        """Return the value of the study just short of another."""
         values = problem.space.values(self.column)
+        short = values[(values <= value) if self.more else (values >= value)]
+        return self._outermost(short, loosest=True) or self.tightest(problem) or math.nan
+
+    def _outermost(self, values: Any, *, loosest: bool) -> float | None:
         finite = values[np.isfinite(values) & (values > 0)]
         if not len(finite):
             return None
-        return float(finite.min() if self.more else finite.max())
+        return float(finite.max() if self.more == loosest else finite.min())
 
     def short_of(self, value: float) -> float:
         """Return a value a little tighter."""
@@ -265,231 +331,49 @@ class Field:
         return value * (1.0 - _SHORT if self.more else 1.0 + _SHORT)
 
     def of(self, found: Study) -> Assumption | None:
-        """Return the field of a study that gives it one value."""
+        """Return the field as an assumption of a study that gives it one value."""
         every = assumptions_of(found, designs=False)
         own = (a for a in every if a.quantity == self.column and not a.touched and not a.bound)
         return next(own, None)
 
 
-class LeastChange:
-    """The search along a line, from today's value on, for the first at which a design is feasible.
-
-    `least` says whether none nearer is known to be, False where that took too long to tell.
-    """
-
-    def __init__(self, infeasible: Study, entry: Assumption, limit: float) -> None:
-        """Know every design of a space that is small."""
-        low, high = sorted((entry.value, limit))
-        question = Question(infeasible.preference, feasible=True)
-        self.line = line = Line(entry, question, infeasible.settings, (low, high))
-        self.least = True
-        space = widest(line.entry.problem, line.ends)
-        small = space.size <= LISTED
-        every = as_index(one_block(space.sizes)) if small else line.pool[:0]
-        self.rows = np.vstack([every, line.entry.problem.hosts]) if small else None
-
-    def value(self, rungs: Sequence[float]) -> float | None:
-        """Return the value, from one rung to the next until one admits a design."""
-        unsure: TooLargeError | None = None
-        near = self.line.entry.value
-        for far in rungs:
-            try:
-                found, limited = self._within(near, far)
-            except EffortError:
-                raise
-            except TooLargeError as error:  # a value further out may tell
-                unsure, self.least = error, False
-                continue
-            if found is not None or limited:
-                return found
-            near = far
-        if unsure is not None:
-            raise unsure
-        return None
-
-    def _within(self, near: float, far: float) -> tuple[float | None, str]:
-        """Return the value between two, and why designs cannot be evaluated up to the second."""
-        if self.rows is None:
-            return (self._searched(near, far) if self._admits(far) else None), ""
-        line, rows = self.line, self.rows
-        if not line.steps or len(rows) > DENSE // PARTS:
-            with suppress(ContractError):
-                violation = line.compare(rows, [near, far]).violation
-                rows = rows[~(np.fmin(*violation) > 0).any(axis=1)]
-        if not len(rows):
-            return None, ""
-        one = self._bracket(rows, near, far)
-        return one.outside, one.limited
-
-    def _bracket(self, rows: Index, near: float, far: float) -> Bracket:
-        nothing = AnswerDesigns(frozenset(), rows[:0])
-        one = Bracket(self.line, nothing, rows, near, far)
-        advance([one])
-        return one
-
-    def _admits(self, value: float) -> bool:
-        design = any_design(self.line.at(value))
-        if design is not None:
-            self.line.learn(design)
-        return design is not None
-
-    def _searched(self, near: float, far: float) -> float:
-        """Return the value, of designs that exact searches find just short of it and half-way."""
-        try:
-            while True:
-                one = self._bracket(self.line.pool, near, far)
-                if one.outside is None or one.inside == near:
-                    return far if one.outside is None else one.outside
-                far = one.outside
-                if not self._admits(one.inside):
-                    return far
-                far = one.inside
-                middle = self.line.scale.middle(near, far)
-                if middle in (near, far):
-                    return far
-                near, far = (near, middle) if self._admits(middle) else (middle, far)
-        except EffortError:
-            raise
-        except TooLargeError:
-            self.least = False
-            return far
-
-    def admitted(self, value: float) -> Index:
-        """Return designs (n, d) that are feasible at a value."""
-        rows = self.line.pool if self.rows is None else self.rows
-        seen = self.line.compare(rows, [value])
-        return np.asarray(rows[seen.feasible[0]])
-
-
-def repairs_of(attempts: Attempts) -> list[Repair]:
-    """Return the numbers of a study that would admit a design, the smallest change first."""
-    infeasible = attempts.infeasible
-    found: list[Repair | None] = [
-        _bound_repair(attempts, place, threshold)
-        for place, constraint in enumerate(infeasible.problem.constraints)
-        for threshold in thresholds.thresholds_of(constraint)
-    ]
-    for field in _fields(infeasible):
-        with attempts.trying(field.path):
-            found.append(_field_repair(infeasible, field))
-    least: dict[tuple[str, str], Repair] = {}
-    for repair in sorted(filter(None, found), key=lambda repair: repair.order):
-        # more of the least on an axis, less of the most
-        least.setdefault((repair.path, repair.written), repair)
-    return list(least.values())
-
-
-def _bound_repair(attempts: Attempts, place: int, threshold: ConstraintThreshold) -> Repair | None:
-    infeasible, name = attempts.infeasible, threshold.name
-    rule = infeasible.problem.constraints[place].text
-    path = f"constraints.{place}"
-    with attempts.trying(f"another bound of {rule}"):
-        found = _least_bound(infeasible, place, threshold)
-        texts = [] if found is None else _bound_texts(threshold, found[0])
-        first = _first_solved(infeasible, path, texts, threshold.text)
-        if found is None or first is None:
-            return None
-        text, solved = first
-        return Repair(
-            path=path,
-            written=threshold.text(text),
-            name=name,
-            nominal=threshold.value,
-            value=units.parse(text, name),
-            constraints=(rule,),
-            violated=(rule,),
-            least=found[1],
-            **admitted(solved),
-        )
-    return None
-
-
-def _least_bound(
-    infeasible: Study, place: int, threshold: ConstraintThreshold
-) -> tuple[float, bool] | None:
-    """Return the bound nearest to today's that admits a design, and whether none nearer may.
-
-    It is what is compared of the designs that meet all else: of every one where these are few, else
-    of the best, where that is one quantity, or of any.
-    """
-    rules = list(infeasible.problem.constraints)
-    rules[place] = threshold.rest
-    free = replace(infeasible.problem, constraints=tuple(rules))
-    if free.size <= LISTED:
-        rows, least = np.vstack([as_index(one_block(free.sizes)), free.hosts]), True
-        rows = rows[free.evaluate(rows).feasible]
-    else:
-        rows, least = _best(free, threshold)
-    if not len(rows):
-        return None
-    values = threshold.quantity.value(free.describe(rows))
-    nearest = float(values[np.abs(values - threshold.value).argmin()])
-    return (nearest, least) if math.isfinite(nearest) else None
-
-
-def _best(free: Problem, threshold: ConstraintThreshold) -> tuple[Index, bool]:
-    """Return designs with the best of what a bound limits and True, or any design and False."""
-    goal = goal_of(free, threshold)
-    with suppress(TooLargeError):
-        if goal is not None:
-            settings = search.SearchSettings(method="exact")
-            found = search.run_search(replace(free, goals=(goal,)), settings)
-            if found.exact:
-                return found.front_index, True
-    design = any_design(free)
-    return free.hosts[:0] if design is None else design, False
-
-
-def _bound_texts(threshold: ConstraintThreshold, value: float) -> list[str]:
-    if threshold.up and threshold.down:
-        return [units.exact_text(value, threshold.name)]
-    up = value > threshold.value
-    return thresholds.candidates(value, threshold.name, up=up, beyond=threshold.strict)
-
-
-def _first_solved(
-    base: Study, path: str, texts: Sequence[str], written: Callable[[str], str] = str
-) -> tuple[str, Solved] | None:
-    """Return the first text of a number with which a study has a design, and what it admits."""
-    for text in texts:
-        with suppress(TooLargeError):
-            solved = solve(base, path, written(text))
-            if solved is not None:
-                return text, solved
-    return None
-
-
 def _fields(infeasible: Study) -> list[Field]:
-    """Return the fields that may admit a design, with the rules of requirements they relax.
-
-    Where the study has constraints of its own, what is free to choose may help either way.
-    """
+    """Return the fields that may admit a design, with the requirements that they relax."""
     problem = infeasible.problem
     found: dict[tuple[str, bool], Field] = {}
-    used = STAGE_FIELDS.union(*(step.arguments for step in problem.graph.steps))
-    wanted: list[tuple[str, bool, str]] = []
+    used = _STAGE_FIELDS.union(*(step.arguments for step in problem.graph.steps))
     for requirement in problem.bound_requirements:
         used |= set(sum(argument_names(requirement), ()))
-        wanted += [(column, False, requirement.rule) for column in requirement.relaxed_by_less]
-        wanted += [(column, True, requirement.rule) for column in requirement.relaxed_by_more]
-    free = sorted(column for column in used if field_path(column) in FREE)
-    wanted += [(column, more, "") for column in free for more in (False, True)]
-    demands_offloads = OFFERED in problem.space.constants
-    for named, more, rule in wanted:
-        column = OFFERED if named == RATE and demands_offloads else named
+    for named, more, rule in _loosenings(problem, used):
+        column = OFFERED if named == RATE and OFFERED in problem.space.constants else named
         path = field_path(column)
         unit = FIELDS.get(path)
         if unit is None or named not in used or not is_owned(infeasible.document, path):
             continue
-        if _alone(problem, unit, column):
+        if _is_sole(problem, unit, column):
             field = found.get((column, more), Field(path, column, unit, more))
             rules = (*field.rules, *filter(None, [rule]))
             found[column, more] = replace(field, rules=rules)
     return [*found.values()]
 
 
-def _alone(problem: Problem, unit: Unit, column: str) -> bool:
-    """Tell whether a column is all that sets its field: not, say, also a latency per byte."""
+def _loosenings(problem: Problem, used: Collection[str]) -> Iterator[tuple[str, bool, str]]:
+    """Yield columns, whether more of them is looser, and the requirement that this relaxes.
+
+    A free choice may also help, in either direction, to meet a constraint of the study.
+    """
+    for requirement in problem.bound_requirements:
+        for column in requirement.relaxed_by_less:
+            yield column, False, requirement.rule
+        for column in requirement.relaxed_by_more:
+            yield column, True, requirement.rule
+    for column in sorted(column for column in used if field_path(column) in FREE):
+        yield column, False, ""
+        yield column, True, ""
+
+
+def _is_sole(problem: Problem, unit: Unit, column: str) -> bool:
+    """Return whether a column alone sets its field, without a latency per byte for example."""
     plain = neutral(unit)
     given = [problem.space.constants, *(axis.columns for axis in problem.space.axes)]
     return column in unit.columns and not any(
@@ -502,35 +386,62 @@ def _alone(problem: Problem, unit: Unit, column: str) -> bool:
 
 def _field_repair(infeasible: Study, field: Field) -> Repair | None:
     """Return the least change of a field that admits a design, tried in the study itself."""
-    now = field.tightest(infeasible.problem)
+    now, unit = field.tightest(infeasible.problem), field.unit
     if now is None:
         return None
-    unit = field.unit
     exact = f"{now:.0f} {units.label(field.column)}".rstrip()
     exact = exact if unit.integer else units.exact_text(now, field.column)
-    single = changed_study(infeasible, field.path, exact)
+    single = _changed_study(infeasible, field.path, exact)
     entry = None if single is None else field.of(single)
     if entry is None:
         return None
-    limit = limits_of(entry, FACTOR)[field.more]
-    change = LeastChange(infeasible, entry, limit)
-    value = change.value(_rungs(entry, limit))
-    whole = unit.integer or (unit.counts and now.is_integer())
+    value, least = _first_feasible(infeasible, entry, limits_of(entry, _FACTOR)[field.more])
     if value is None:
         return None
+    whole = unit.integer or (unit.counts and now.is_integer())
     for share in _BEYOND:
         further = value * (1.0 + share if field.more else 1.0 - share)
         texts = thresholds.candidates(further, field.column, up=field.more, whole=whole)
         first = _first_solved(infeasible, field.path, texts)
         if first is not None:
-            return _confirmed(infeasible, field, first, least=change.least and not share)
+            return _confirmed(infeasible, field, first, least=least and not share)
     return None
 
 
+def _first_feasible(
+    infeasible: Study, entry: Assumption, limit: float
+) -> tuple[float | None, bool]:
+    """Return the first value up to a limit at which some design is feasible, and if it is proven.
+
+    The values go ever further from the present one, since a design may be feasible in between only.
+    """
+    question = Question(infeasible.preference, feasible=True)
+    low, high = sorted((entry.value, limit))
+    line = Line(entry, question, infeasible.settings, (low, high))
+    nothing = AnswerDesigns(frozenset(), line.pool[:0])
+    every = line.steps and line.space.size <= _EVERYWHERE
+    if every:
+        designs = as_index(one_block(line.space.sizes))
+        line.spans = [(low, high, np.vstack([designs, entry.problem.hosts]))]
+    near, least = entry.value, True
+    for far in _rungs(entry, limit):
+        if not every and line.space.size <= LISTED:
+            span = Span(entry, *sorted((near, far)), np.empty((0, len(entry.problem.goals))), None)
+            bound_rivals([(line, span, nothing.rows)])
+        (found,) = follow([(line, nothing, near, far)])
+        least = least and found.limited != TOO_MANY
+        if found.outside is not None or (found.limited and least):
+            return found.outside, least
+        near = far if least else near  # a value further out may still be known
+    if not least:
+        raise TooLargeError(TOO_MANY)
+    return None, True
+
+
 def _rungs(entry: Assumption, limit: float) -> list[float]:
-    """Return values ever further from today's; one design may be feasible in a part alone."""
+    """Return values ever further from the present one, the last at the limit."""
     value = entry.value
-    factors = 1.0 + np.geomspace(FIRST, FACTOR, RUNGS)
+    factors = 1.0 + np.geomspace(_FIRST, _FACTOR, _RUNGS)
     values = value * factors if limit > value else value / factors
     values = np.round(values) if entry.integer else values
     low, high = sorted((value, limit))
@@ -541,37 +452,21 @@ def _rungs(entry: Assumption, limit: float) -> list[float]:
 def _confirmed(
     infeasible: Study, field: Field, first: tuple[str, Solved], *, least: bool
 ) -> Repair:
-    """Return the repair by a value that admits a design, as text."""
-    text, solved = first
-    parsed = units.parse(text, field.column)
-    entry, names = field.of(solved[0]), ()
+    """Return the repair by the text of a value that admits a design."""
+    text, (changed, design) = first
+    value, entry, names = units.parse(text, field.column), field.of(changed), ()
     if entry is not None and least:
-        short = entry.at(field.short_of(parsed))
-        violated = short.evaluate(solved[1]).violation[0] > 0
+        short = entry.at(field.short_of(value))
+        violated = short.evaluate(design).violation[0] > 0
         names = tuple(np.array(short.constraint_names, dtype=object)[violated])
     return Repair(
         path=field.path,
         written=text,
         name=field.column,
-        nominal=_nominal(infeasible.problem, field, parsed),
-        value=parsed,
+        nominal=field.nominal(infeasible.problem, value),
+        value=value,
         constraints=field.rules,
         violated=names,
         least=least,
-        **admitted(solved),
+        **_admitted((changed, design)),
     )
-
-
-def _nominal(problem: Problem, field: Field, value: float) -> float:
-    """Return what the field is in the study, of several values the one just short of another."""
-    values = problem.space.values(field.column)
-    near = values[(values <= value) if field.more else (values >= value)]
-    near = near[np.isfinite(near) & (near > 0)]
-    if not len(near):
-        return field.tightest(problem) or math.nan
-    return float(near.max() if field.more else near.min())
-
-
-def as_yaml(text: str) -> str:
-    """Return a text as YAML writes it."""
-    return json.dumps(text) if text[0] in "'\"[{&*!|>%@`-" else text

@@ -18,7 +18,7 @@ from dse import search
 from dse.algebra.thresholds import candidates
 from dse.errors import InfeasibleError, OutputError, TooLargeError
 from dse.files import document
-from dse.parametric import infeasible
+from dse.parametric import breakpoints, infeasible
 from dse.parametric import repairs as repair
 from dse.reports.text import table_text
 from dse.runs import finished
@@ -133,7 +133,7 @@ def test_what_is_too_much_work_leaves_a_change_that_is_not_the_least(
         asked.append(design is not None)
         return design
 
-    monkeypatch.setattr(repair, "any_design", one)
+    monkeypatch.setattr(breakpoints, "any_design", one)
     text, facts = infeasible.explain_infeasible(found, outcome, seconds=60)
     rate = facts["repairs"][0]
     assert (rate["set"], rate["least"], rate["violated_short_of_it"]) == (
