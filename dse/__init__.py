@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from dse.model.problem import Problem as Problem
     from dse.papers.reproduce import Reproduction as Reproduction
     from dse.papers.reproduce import reproduce as reproduce
-    from dse.parametric.crossovers import Crossovers as Crossovers
     from dse.parametric.decision_map import DecisionMap as DecisionMap
     from dse.parametric.flips import Flips as Flips
     from dse.runs.result import Result as Result
@@ -70,7 +69,6 @@ _FROM = {
     "dse.search.open_problem": ("OpenProblem",),
     "dse.silicon.characterisation": ("Characterisation",),
     "dse.simulation.report": ("Simulation",),
-    "dse.parametric.crossovers": ("Crossovers",),
     "dse.parametric.decision_map": ("DecisionMap",),
     "dse.parametric.flips": ("Flips",),
     "dse.study.study": ("Study",),

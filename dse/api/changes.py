@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from dse.api.arguments import Names, public, texts
 from dse.api.runs import Source, also_unfinished, study_of
 from dse.api.studies import Overrides
-from dse.parametric.crossovers import Crossovers, find_crossovers
 from dse.parametric.decision_map import DecisionMap, find_map
 from dse.parametric.flips import Flips, find_flips
 from dse.search.settings import budget_of
@@ -67,7 +65,7 @@ def decision_map(
     overrides: Overrides | None = None,
     time: str | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Crossovers | DecisionMap:
+) -> DecisionMap:
     """Find the best answer over a range of one number, with exact crossovers, or over two.
 
     >>> dse.decision_map("studies/des_100gbps.yaml", "rate=60..120Gbps")
@@ -99,14 +97,12 @@ def decision_map(
     dse.errors.DseError
         A range cannot be read, or names nothing that the study assumes.
     """
-    document = study_of(source, overrides)
-    given: dict[str, Any] = {"prefer": prefer, "counts": counts, "by": texts(by)}
-    given["budget"] = budget_of(time)
-    if other_range is not None:
-        return find_map(document, (range_, other_range), progress=progress, **given)
-
-    def part(share: float) -> None:
-        if progress is not None:
-            progress(round(100 * share), 100)
-
-    return find_crossovers(document, range_, progress=part, **given)
+    return find_map(
+        study_of(source, overrides),
+        (range_,) if other_range is None else (range_, other_range),
+        prefer=prefer,
+        counts=counts,
+        by=texts(by),
+        progress=progress,
+        budget=budget_of(time),
+    )

@@ -73,8 +73,7 @@ def decision_map(call: Call, *, out: str | Path | None = None, json: bool = Fals
     two = "other_range" in call.given
     with bar("rows" if two else "parts of the range", "searching") as shown:
         found = call(progress=shown)
-    save = "dse.parametric.plots:save_map" if two else "dse.parametric.plots:save_crossovers"
-    _show_and_save(found, out, save, json=json)
+    _show_and_save(found, out, "dse.parametric.plots:save_map", json=json)
 
 
 @command("dse.api.answers:uncertainty")

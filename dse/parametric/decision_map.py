@@ -1,52 +1,122 @@
-"""Which answer is best where, over two numbers: rows of exact crossovers, more where they differ.
+"""The best answers over a range of one number, or over the ranges of two.
 
-Each row is a sweep of the first number at one value of the second.  Between neighbours with other
-answers or boundaries that are apart a row is added, the widest pair first, until the boundaries are
-within a hundredth of the range, the rows are, or the budget is over.
+Breakpoints along the first number are exact.  Over two numbers each row is such a line at one value
+of the second.  Rows are added between neighbours with other answers or distant boundaries, the
+widest gap first, until boundaries or rows are within a hundredth of a range, or the budget ends.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
-from dse.errors import DseError, TooLargeError, UnitError
+import numpy as np
+
+from dse.algebra import units
+from dse.errors import DseError, TooLargeError, UnitError, nearest
+from dse.files.csv import is_number
 from dse.files.document import Document
+from dse.model.evaluation import distinct
 from dse.model.labels import labelled_line
 from dse.model.problem import Problem
-from dse.parametric.breakpoints import Line, proofs_text
-from dse.parametric.crossovers import (
-    AnswerInterval,
-    axis_of,
-    intervals_of,
-    read_range,
-)
+from dse.parametric.breakpoints import Line, intervals, proofs_text
 from dse.parametric.flips import NOTHING_FITS
-from dse.parametric.question import NumberScale, Question, logarithmic_from
+from dse.parametric.question import AnswerDesigns, NumberScale, Question, logarithmic_from
+from dse.reports.designs import objective_values, parts
+from dse.reports.sections import Section, html
 from dse.reports.text import Printable, in_words, plural, table_text, unit_suffix
 from dse.search.exact.work import EffortError, limited
 from dse.search.settings import Budget
-from dse.study.assumptions import Assumption, assumptions_of
-from dse.study.study import Study, prepare
+from dse.study import study
+from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions
+from dse.study.axes import read_unit
+from dse.study.overrides import override
+from dse.study.study import Study
+from dse.study.workload_interface_budget import DECLARED, FIELDS
 
-FIRST, MOST_ROWS = 9, 257
-"""Rows before any two are compared, and most rows."""
+_KNOTS = 17
+"""Points of a curve in each interval of a map of one number."""
 
-PIXEL = 0.01
-"""Boundaries of neighbouring rows differ by less of the range, or the rows are this near."""
+FIRST_ROWS, MOST_ROWS = 9, 257
+"""Rows before any comparison, and most rows."""
 
-DEVICE = "interface.device"
+_PIXEL = 0.01
+"""Share of a range within which boundaries of neighbouring rows, or the rows, are near."""
 
+_DEVICE = "interface.device"
+
+DOTS = ".."
+_EXAMPLE = "write for instance rate=1..240Gbps"
+
+T = TypeVar("T")
 Ends = tuple[float, float]
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class AnswerInterval:
+    """The values, in SI, from `low` to `high`, at which one design answers.
+
+    Attributes
+    ----------
+    low, high
+        Both ends.
+    designs
+        The design in words, or nothing if none is feasible.
+    proof
+        The designs compared in between, in words.
+    limited
+        The reason why nothing is known beyond `high`, empty at the end of the range.
+    curve
+        Rows of a value and the objectives there, from end to end.
+    """
+
+    low: float
+    high: float
+    designs: tuple[str, ...]
+    proof: str
+    limited: str = ""
+    curve: tuple[tuple[float, ...], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The answer."""
+        return self.designs[0] if self.designs else NOTHING_FITS
+
+    @property
+    def first(self) -> tuple[float, ...]:
+        """The objectives at the low end."""
+        return self.curve[0][1:]
+
+    @property
+    def last(self) -> tuple[float, ...]:
+        """The objectives at the high end."""
+        return self.curve[-1][1:]
+
+    def facts(self, quantity: str, goals: Sequence[str]) -> dict[str, Any]:
+        """Return its ends, the objectives there, and its proof as plain data."""
+        unit = unit_suffix(quantity)
+        return {
+            f"from{unit}": self.low,
+            f"to{unit}": self.high,
+            "answer": self.name,
+            "at_from": dict(zip(goals, self.first, strict=False)),
+            "at_to": dict(zip(goals, self.last, strict=False)),
+            "proof": self.proof,
+        }
 
 
 @dataclass(frozen=True)
 class MapRow:
-    """The answers along the first number at one `value` of the second, in SI."""
+    """The answers along the first number at one `value` of the last, in SI.
+
+    Over one number `value` is its low end.
+    """
 
     value: float
     intervals: tuple[AnswerInterval, ...]
@@ -64,44 +134,53 @@ class MapRow:
 
 @dataclass(frozen=True, repr=False)
 class DecisionMap(Printable):
-    """Who answers where, over two numbers.
+    """The best answers over one number or two.
 
     Attributes
     ----------
     study
         The study at the low ends.
-    first, second
-        The numbers; each row is exact along the first.
+    numbers
+        One number or two.  Each row is exact along the first.
     ranges
         Their ends, in SI.
-    followed
-        What is preferred, in words.
+    question
+        The preference, and the difference between two answers.
     rows
-        By the second number, from its low end on.
+        By the second number from its low end, or the only row.
     unfinished
-        What ended the search early, in words; empty where it is whole.
+        The reason for an early end of the search, empty if the map is whole.
     own
-        The study's own values of both numbers, in SI; None of what it gives several of.
-    by
-        The axes that alone tell answers apart; empty where all do.
+        The study's values of both numbers, in SI, or None if it gives several.
     """
 
     study: Study
-    first: Assumption
-    second: Assumption
-    ranges: tuple[tuple[float, float], tuple[float, float]]
-    followed: str
-    rows: tuple[MapRow, ...]
+    numbers: tuple[Assumption, ...]
+    ranges: tuple[Ends, ...]
+    question: Question
+    rows: tuple[MapRow, ...] = ()
     unfinished: str = ""
-    own: tuple[float | None, float | None] = (None, None)
-    by: tuple[str, ...] = ()
+    own: tuple[float | None, ...] = ()
 
     @property
-    def compared(self) -> int:
-        """The place of the objective that is preferred, the first where none is alone."""
-        names = [goal.name for goal in self.study.problem.goals]
-        words = [in_words(name) * (in_words(name) in self.followed) for name in names]
-        return words.index(max(words, key=len))
+    def goals(self) -> list[str]:
+        """The names of the objectives."""
+        return [goal.name for goal in self.study.problem.goals]
+
+    @property
+    def intervals(self) -> tuple[AnswerInterval, ...]:
+        """The intervals of the first row, of one number the whole map."""
+        return self.rows[0].intervals
+
+    @property
+    def followed(self) -> str:
+        """The preference in words."""
+        return self.question.preference.text
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        """The axes that distinguish answers, empty if all do."""
+        return tuple(self.study.problem.space.axes[place].name for place in self.question.by)
 
     @property
     def shares(self) -> dict[str, float]:
@@ -115,147 +194,210 @@ class DecisionMap(Printable):
                 found[one.name] = found.get(one.name, 0.0) + height * width
         return dict(sorted(found.items(), key=lambda pair: -pair[1]))
 
-    def bands(self) -> list[tuple[float, float]]:
-        """Return for each row which values of the second number are nearest to it."""
+    def bands(self) -> list[Ends]:
+        """Return for each row the values of the second number that are nearest to it."""
         values = [row.value for row in self.rows]
         middles = [math.sqrt(one * other) for one, other in pairwise(values)]
         return list(pairwise([self.ranges[1][0], *middles, self.ranges[1][1]]))
 
     @property
     def unknown(self) -> list[tuple[MapRow, MapRow]]:
-        """The neighbouring rows between which boundaries are not known."""
+        """The neighbouring rows with unknown boundaries in between."""
         pairs = pairwise(self.rows)
         return [pair for pair in pairs if not alike(*pair, self.ranges[0])]
 
     def text(self) -> str:
-        """Return each answer's share, and how the map was made."""
+        """Return the intervals of one number, or each answer's share over two, as a table."""
+        found = self._section
+        table = table_text(found.rows, found.headers)
+        return "\n\n".join([found.title, table, *filter(None, found.remarks)])
+
+    def _repr_html_(self) -> str:
+        return html("", [self._section])
+
+    @property
+    def _section(self) -> Section:
         ends = [
             f"{entry.name} from {entry.show(low)} to {entry.show(high)}"
-            for entry, (low, high) in zip((self.first, self.second), self.ranges, strict=True)
+            for entry, (low, high) in zip(self.numbers, self.ranges, strict=True)
         ]
-        labels = self.study.problem.labels
+        title = f"{self.followed}, {' and '.join(ends)}"
+        proofs = proofs_text(one for row in self.rows for one in row.intervals)
+        if len(self.numbers) == 1:
+            headers = ("from", "to", *map(in_words, self.goals), "design")
+            notes = (f"Compared in each interval: {proofs}.", self.unfinished)
+            return Section("intervals", title, (), headers, tuple(self._interval_rows()), notes)
+        labels, first, second = self.study.problem.labels, *self.numbers
         rows = [
             (f"{100 * s:.3g} %", labelled_line(name, labels)) for name, s in self.shares.items()
         ]
-        proofs = proofs_text(one for row in self.rows for one in row.intervals)
         unknown = "; between two rows nothing was compared"
-        if self.unknown:
-            unknown += (
-                f": {len(self.unknown)} bands, where boundaries are further apart, are not known"
-            )
+        if bands := len(self.unknown):
+            unknown += f": {bands} bands, where boundaries are further apart, are not known"
         note = (
-            f"{plural(len(self.rows), 'row')} of {self.second.name}, compared in the intervals "
-            f"along {self.first.name}: {proofs}{unknown}"
+            f"{plural(len(self.rows), 'row')} of {second.name}, compared in the intervals "
+            f"along {first.name}: {proofs}{unknown}"
         )
-        parts = [f"{self.followed}, {ends[0]} and {ends[1]}"]
-        parts += [table_text(rows, ("share", "answer")), note]
-        return "\n\n".join([*parts, *filter(None, [self.unfinished])])
+        return Section("map", title, (), ("share", "answer"), tuple(rows), (note, self.unfinished))
+
+    def _interval_rows(self) -> Iterator[tuple[str, ...]]:
+        ends = [self.intervals[0].low, *(one.high for one in self.intervals)]
+        texts = _distinct(ends, self.numbers[0].quantity)
+        for one, *between in zip(self.intervals, texts[:-1], texts[1:], strict=True):
+            values = [
+                " to ".join(dict.fromkeys(units.show(end, name) for end in pair))
+                for name, *pair in zip(self.goals, one.first, one.last, strict=False)
+            ] or [""] * len(self.goals)
+            yield (*between, *values, labelled_line(one.name, self.study.problem.labels))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the rows as plain data in SI."""
-        goals = [goal.name for goal in self.study.problem.goals]
+        """Return the intervals or rows as plain data in SI."""
+        first, second = self.numbers[0], self.numbers[-1]
+        rows = [
+            [one.facts(first.quantity, self.goals) for one in row.intervals] for row in self.rows
+        ]
+        if len(self.numbers) == 1:
+            unit, ((low, high),), last = (
+                unit_suffix(first.quantity),
+                self.ranges,
+                self.intervals[-1],
+            )
+            return {
+                "swept": first.name,
+                f"from{unit}": low,
+                f"to{unit}": high,
+                "followed": self.followed,
+                "intervals": rows[0],
+                f"settled_to{unit}": last.high,
+                "range_ends_where": last.limited or None,
+            }
+        value = f"second{unit_suffix(second.quantity)}"
         return {
-            "first": self.first.name,
-            "second": self.second.name,
+            "first": first.name,
+            "second": second.name,
             "followed": self.followed,
             "by": list(self.by),
             "rows": [
-                {
-                    f"second{unit_suffix(self.second.quantity)}": row.value,
-                    "intervals": [one.facts(self.first.quantity, goals) for one in row.intervals],
-                }
-                for row in self.rows
+                {value: row.value, "intervals": known}
+                for row, known in zip(self.rows, rows, strict=True)
             ],
             "shares": self.shares,
             "unfinished": self.unfinished or None,
         }
 
 
+def _distinct(values: Sequence[float], quantity: str) -> list[str]:
+    """Return values with their units, with four digits or as many as distinguish them."""
+    scales = [units.scale([value], quantity) for value in values]
+    shown = [value / factor for value, (factor, _) in zip(values, scales, strict=True)]
+    texts: list[str] = []
+    for least in range(4, 13):
+        digits = (max(least, len(f"{abs(one):.0f}")) for one in shown)  # all before the point
+        numbers = (f"{one:.{count}g}" for one, count in zip(shown, digits, strict=True))
+        texts = [f"{one} {unit}".rstrip() for one, (_, unit) in zip(numbers, scales, strict=True)]
+        if len({*texts}) == len({*values}):
+            break
+    return texts
+
+
 def find_map(
     found: Document,
-    ranges: tuple[str, str],
+    ranges: Sequence[str],
     *,
     prefer: str | None = None,
     counts: bool = False,
     by: Sequence[str] = (),
-    known: DecisionMap | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
     budget: Budget | None = None,
 ) -> DecisionMap:
-    """Return who answers where; parameters as in `dse.decision_map`.
-
-    `known` is a map of the same question: its rows are taken, and more are added.
+    """Return the best answers over one or two `ranges`, as in `dse.decision_map`.
 
     Raises
     ------
     UnitError
-        When a range cannot be read, or both name the same number.
+        A range cannot be read, names no assumption of the study, or names the same one twice.
     TooLargeError
-        When the time is over before the first row is known.
+        The time does not suffice for a first answer or row.
     """
-    given = found
-    study, first, low, high = read_range(found, ranges[0])
-    study, second, bottom, top = read_range(study.document, ranges[1])
-    if first.name == second.name:
-        raise UnitError(f"both ranges are of {first.name}", "give ranges of two numbers")
-    axes = tuple(axis_of(study.problem, name) for name in by)
-    axes = axes or (() if counts else _main_choice(study.problem))
-    question = Question(study.preferring(prefer), counts=counts, by=axes)
-    budget = (budget or Budget()).within(study.settings)
-    scale = NumberScale(logarithmic_from(bottom, top), second.integer, second.among)
-    pending = scale.values(bottom, top, FIRST)
-    ends = ((low, high), (bottom, top))
-    rows = {} if known is None else {row.value: row for row in known.rows}
-    unfinished = ""
+    given, numbers, ends = found, list[Assumption](), list[Ends]()
+    for written in ranges:
+        prepared, entry, low, high = read_range(found, written)
+        numbers.append(entry)
+        ends.append((low, high))
+        found = prepared.document
+    if len({entry.name for entry in numbers}) < len(numbers):
+        raise UnitError(f"both ranges are of {numbers[0].name}", "give ranges of two numbers")
+    axes = tuple(axis_of(prepared.problem, name) for name in by)
+    two = len(numbers) > 1
+    axes = axes or (_main_choice(prepared.problem) if two and not counts else ())
+    question = Question(prepared.preferring(prefer), counts=counts, by=axes)
+    own = tuple(_own(given, entry) for entry in numbers) if two else ()
+    begun = DecisionMap(prepared, tuple(numbers), tuple(ends), question, own=own)
+    return continue_map(begun, progress=progress, budget=budget)
+
+
+def continue_map(
+    begun: DecisionMap, *, progress: Progress | None = None, budget: Budget | None = None
+) -> DecisionMap:
+    """Return a map with more rows than one that ended early."""
+    budget = (budget or Budget()).within(begun.study.settings)
+    note = progress or (lambda done, planned: None)
+    rows = {row.value: row for row in begun.rows}
+    add, unfinished = _add_rows if len(begun.numbers) > 1 else _add_intervals, ""
     try:
         with limited(seconds=budget.left_s, byte=budget.byte) as work:
-            while pending and len(rows) < MOST_ROWS:
-                for value in [value for value in pending if value not in rows]:
-                    rows[value] = _row(study, first.name, second, value, (low, high), question)
-                    if progress is not None:
-                        progress(len(rows), len(rows) + len(pending))
-                pending = _between(rows, scale, (low, high))[: MOST_ROWS - len(rows)]
+            add(begun, rows, note)
     except EffortError as error:
+        unfinished = work.ended or str(error)
+        least = "the first row" if len(begun.numbers) > 1 else "the answer at one end"
         if not rows:
-            raise TooLargeError(f"{error}: not even the first row is known") from error
-        unfinished = f"{work.ended or error}: rows are further apart than elsewhere"
-    ordered = tuple(rows[value] for value in sorted(rows))
-    text = question.preference.text
-    own = _own(given, first), _own(given, second)
-    names = tuple(study.problem.space.axes[place].name for place in question.by)
-    return DecisionMap(study, first, second, ends, text, ordered, unfinished, own, names)
+            raise TooLargeError(f"{unfinished}: not even {least} is known") from error
+    found = replace(begun, rows=tuple(rows[value] for value in sorted(rows)))
+    if len(begun.numbers) > 1:
+        rest = f"{unfinished}: rows are further apart than elsewhere"
+        return replace(found, unfinished=rest if unfinished else "")
+    return _settled(found, unfinished)
 
 
-def _main_choice(problem: Problem) -> tuple[int, ...]:
-    """Return the axis that a study asks about: the device, else the design of its one stage."""
-    wide = [place for place, axis in enumerate(problem.space.axes) if axis.size > 1]
-    for end in (DEVICE, ".design"):
-        found = [place for place in wide if problem.space.axes[place].name.endswith(end)]
-        if len(found) == 1:
-            return (found[0],)
-    return ()
+def _settled(found: DecisionMap, unfinished: str) -> DecisionMap:
+    """Return a map of one number with the reason and the value of its early end."""
+    *others, last = found.intervals
+    last = replace(last, limited=unfinished or last.limited)
+    if not last.limited:
+        return found
+    text = f"stopped at {found.numbers[0].show(last.high)}: above it {last.limited}"
+    row = replace(found.rows[0], intervals=(*others, last))
+    return replace(found, rows=(row,), unfinished=text)
 
 
-def _own(found: Document, entry: Assumption) -> float | None:
-    """Return the one value that a study gives a number, None where it gives several or none."""
-    with suppress(DseError):
-        every = assumptions_of(prepare(found))
-        return next((one.value for one in every if one.name == entry.name), None)
-    return None
+def _add_intervals(begun: DecisionMap, rows: dict[float, MapRow], note: Progress) -> None:
+    """Add the only row of a map of one number, interval by interval."""
+    ((low, high),) = begun.ranges
+    line = Line(begun.numbers[0], begun.question, begun.study.settings, (low, high))
+    for one in intervals_of(line, _KNOTS):
+        before = rows[low].intervals if low in rows else ()
+        rows[low] = MapRow(low, (*before, one))
+        note(round(100 * math.log(one.high / low) / math.log(high / low)), 100)
 
 
-def _row(
-    study: Study,
-    name: str,
-    second: Assumption,
-    value: float,
-    ends: tuple[float, float],
-    question: Question,
-) -> MapRow:
-    """Return the answers along the number called `name` at a value of the second."""
-    at = replace(study, problem=second.at(value))
-    first = next(entry for entry in assumptions_of(at) if entry.name == name)
-    line = Line(first, question, study.settings, ends)
+def _add_rows(begun: DecisionMap, rows: dict[float, MapRow], note: Progress) -> None:
+    """Add rows until neighbours are alike or near."""
+    second, (low, high) = begun.numbers[1], begun.ranges[1]
+    scale = NumberScale(logarithmic_from(low, high), second.integer, second.among)
+    pending = scale.values(low, high, FIRST_ROWS)
+    while pending and len(rows) < MOST_ROWS:
+        for value in [value for value in pending if value not in rows]:
+            rows[value] = _row(begun, value)
+            note(len(rows), len(rows) + len(pending))
+        pending = _between(rows, scale, begun.ranges[0])[: MOST_ROWS - len(rows)]
+
+
+def _row(begun: DecisionMap, value: float) -> MapRow:
+    """Return the answers along the first number at a value of the second."""
+    first, second = begun.numbers
+    at = replace(begun.study, problem=second.at(value))
+    entry = next(entry for entry in assumptions_of(at) if entry.name == first.name)
+    line = Line(entry, begun.question, begun.study.settings, begun.ranges[0])
     found: list[AnswerInterval] = []
     for one in intervals_of(line):
         if found and found[-1].designs == one.designs and found[-1].proof == one.proof:
@@ -267,23 +409,139 @@ def _row(
 
 
 def _between(rows: dict[float, MapRow], scale: NumberScale, ends: Ends) -> list[float]:
-    """Return values between rows whose boundaries are apart, the widest pair first."""
-    first, last = scale.place(min(rows)), scale.place(max(rows))
+    """Return values between rows with distant boundaries, the widest pair first."""
+    pixel = _PIXEL * (scale.place(max(rows)) - scale.place(min(rows)))
     apart = {
         pair: scale.place(pair[1]) - scale.place(pair[0])
         for pair in pairwise(sorted(rows))
         if not alike(rows[pair[0]], rows[pair[1]], ends)
     }
-    wide = [pair for pair, distance in apart.items() if distance > PIXEL * (last - first)]
-    wide.sort(key=lambda pair: -apart[pair])
+    wide = sorted((pair for pair in apart if apart[pair] > pixel), key=lambda pair: -apart[pair])
     middles = [(scale.middle(*pair), pair) for pair in wide]
     return [middle for middle, pair in middles if middle not in pair]
 
 
 def alike(one: MapRow, other: MapRow, ends: Ends) -> bool:
-    """Whether two rows have the same answers, with boundaries within a share of the range."""
+    """Return whether rows have the same answers, with boundaries within a share of the range."""
     if one.names != other.names:
         return False
-    most = PIXEL * math.log(ends[1] / ends[0])
+    most = _PIXEL * math.log(ends[1] / ends[0])
     pairs = zip(one.intervals, other.intervals, strict=True)
     return all(abs(math.log(a.high / b.high)) <= most for a, b in pairs)
+
+
+def _main_choice(problem: Problem) -> tuple[int, ...]:
+    """Return the main choice of a study: the device, or the design of its only stage."""
+    wide = [place for place, axis in enumerate(problem.space.axes) if axis.size > 1]
+    for end in (_DEVICE, ".design"):
+        found = [place for place in wide if problem.space.axes[place].name.endswith(end)]
+        if len(found) == 1:
+            return (found[0],)
+    return ()
+
+
+def _own(found: Document, entry: Assumption) -> float | None:
+    """Return the one value that a study gives a number, or None for several or none."""
+    with suppress(DseError):
+        every = assumptions_of(study.prepare(found))
+        return next((one.value for one in every if one.name == entry.name), None)
+    return None
+
+
+def read_range(found: Document, written: str) -> tuple[Study, Assumption, float, float]:
+    """Return the study at the low end of a range, its number, and both ends in SI.
+
+    Parameters
+    ----------
+    found
+        The study's document.
+    written
+        ``NAME=FROM..TO``.
+    """
+    name, _, rest = written.rpartition("=")  # a bound is named as it is written, a <= 1 um2
+    name, (low, _, high) = name.strip(), (end.strip() for end in rest.partition(DOTS))
+    if not (name and low and high):
+        raise UnitError(f"{written!r} is no range NAME=FROM..TO", _EXAMPLE)
+    if is_number(low):  # it has the unit of the high end
+        low = f"{low} {high.lstrip('+-0123456789.eE ')}".rstrip()
+    prepared, chosen = _named(found, name, low, high)
+    if len(chosen) > 1:
+        listed = ", ".join(entry.name for entry in chosen[:6])
+        raise UnitError(f"{name!r} stands for several numbers", f"write one of {listed}")
+    for entry in chosen:
+        parse = partial(units.parse, name=entry.quantity)
+        first, last = (_end(name, end, parse) for end in (low, high))
+        if 0 < first < last:
+            return prepared, entry, first, last
+    raise UnitError(f"{low} to {high} is no range", "write the lower end first, above 0")
+
+
+def _named(found: Document, name: str, low: str, high: str) -> tuple[Study, tuple[Assumption, ...]]:
+    """Return the study at the low end of a number, and its assumptions of that name."""
+    path = _field(name)
+    if path is None:
+        prepared = study.prepare(found)
+        return prepared, choose_assumptions(assumptions_of(prepared), name)
+    unit = FIELDS.get(path)
+    if unit is None:
+        raise UnitError(f"{path} takes choices, not numbers", "sweep a number")
+    column, _ = (_end(name, end, read_unit(unit)).column for end in (low, high))
+    prepared = study.prepare(override(found, [(path, low)]))
+    known = assumptions_of(prepared)
+    return prepared, tuple(a for a in known if a.quantity == column and a.name == path)
+
+
+def _end(name: str, end: str, read: Callable[[str], T]) -> T:
+    """Return an end of the range of `name`, with both in the text of an error."""
+    try:
+        return read(end)
+    except UnitError as error:
+        raise UnitError(f"{name} {end!r}: {error.rule}", error.remedy) from error
+
+
+def _field(name: str) -> str | None:
+    """Return the field that `name` is or abbreviates, or None."""
+    if name in DECLARED:
+        return name
+    short = [path for path in DECLARED if path.partition(".")[2] == name]
+    if len(short) > 1:
+        raise UnitError(f"{name!r} stands for several fields", nearest(name, short))
+    return short[0] if short else None
+
+
+def axis_of(problem: Problem, name: str) -> int:
+    """Return the index of the axis called `name`, or whose path ends with it."""
+    names = [axis.name for axis in problem.space.axes]
+    fitting = [number for number, full in enumerate(names) if f".{full}".endswith(f".{name}")]
+    if len(fitting) != 1:
+        raise UnitError(f"{name!r} is no axis of the study", nearest(name, names))
+    return fitting[0]
+
+
+def intervals_of(line: Line, knots: int = 2) -> Iterator[AnswerInterval]:
+    """Yield the intervals of a line in order, each with its curve."""
+    question = line.question
+    for low, found, answer in intervals(line):
+        texts = parts(line.at(low), answer.rows, counts=question.counts, by=question.by)
+        designs = tuple(", ".join(text) for text in texts[:1])
+        values = line.scale.values(low, found.holds_to, knots)
+        values = values if len(values) > 1 else values * 2
+        curve = tuple(_curve(line, answer, values))
+        yield AnswerInterval(low, found.holds_to, designs, found.proof, found.limited, curve)
+
+
+def _curve(
+    line: Line, answer: AnswerDesigns, values: Sequence[float]
+) -> Iterator[tuple[float, ...]]:
+    """Yield values, each with the objectives there of the best design of an answer."""
+    rows = answer.rows
+    if line.question.by:  # another design may be the best
+        known = [some for some in map(line.known, values) if some is not None]
+        rows = distinct(np.vstack([rows, line.pool, *known]))
+    seen = line.compare(rows, values)
+    own = line.question.own(answer, seen) & seen.feasible
+    merit = np.where(own, seen.loss[..., line.column or 0], np.inf)
+    for at, value in enumerate(values):
+        best = seen.loss[at, merit[at].argmin()] if own[at].any() else None
+        objectives = {} if best is None else objective_values(line.entry.problem, best)
+        yield (value, *objectives.values())

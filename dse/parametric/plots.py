@@ -19,7 +19,6 @@ from matplotlib.patches import Patch, Polygon
 from dse.algebra import units
 from dse.files.csv import inert
 from dse.model.labels import labelled_line
-from dse.parametric.crossovers import Crossovers
 from dse.parametric.decision_map import DecisionMap
 from dse.parametric.flips import FACTOR, NOTHING_FITS, Flips, Stability
 from dse.reports.drawing import (
@@ -60,20 +59,18 @@ def save_flips(found: Flips, out: Path) -> None:
     save_drawn(found.to_dict(), out, "flips", partial(flips_figure, found))
 
 
-def save_crossovers(found: Crossovers, out: Path) -> None:
-    """Write intervals as a table, as JSON and as a picture into a folder, all or nothing."""
-    draw = partial(crossovers_figure, found)
-    save_drawn(found.to_dict(), out, "crossovers", draw, _interval_rows(found))
-
-
 def save_map(found: DecisionMap, out: Path) -> None:
     """Write a map as a table, as JSON and as a picture into a folder, all or nothing."""
-    save_drawn(found.to_dict(), out, "map", partial(map_figure, found), _map_rows(found))
+    if len(found.numbers) == 1:
+        draw = partial(crossovers_figure, found)
+        save_drawn(found.to_dict(), out, "crossovers", draw, _interval_rows(found))
+    else:
+        save_drawn(found.to_dict(), out, "map", partial(map_figure, found), _map_rows(found))
 
 
-def _interval_rows(found: Crossovers) -> Rows:
+def _interval_rows(found: DecisionMap) -> Rows:
     """Yield a line for each interval."""
-    unit = unit_suffix(found.assumption.quantity)
+    unit = unit_suffix(found.numbers[0].quantity)
     yield f"from{unit}", f"to{unit}", "design"
     for one in found.intervals:
         yield repr(one.low), repr(one.high), inert("".join(one.designs))
@@ -81,17 +78,16 @@ def _interval_rows(found: Crossovers) -> Rows:
 
 def _map_rows(found: DecisionMap) -> Rows:
     """Yield a line for each row and interval, with the objectives at both ends."""
-    first, second = (unit_suffix(entry.quantity) for entry in (found.first, found.second))
-    goals = [goal.name for goal in found.study.problem.goals]
-    values = [f"{name}_at_{end}" for end in ("from", "to") for name in goals]
-    yield f"{found.second.name}{second}", f"from{first}", f"to{first}", "answer", *values
+    first, second = (unit_suffix(entry.quantity) for entry in found.numbers)
+    values = [f"{name}_at_{end}" for end in ("from", "to") for name in found.goals]
+    yield f"{found.numbers[1].name}{second}", f"from{first}", f"to{first}", "answer", *values
     for row in found.rows:
         for one in row.intervals:
             ends = [*map(repr, (*one.first, *one.last))] or [""] * len(values)
             yield repr(row.value), repr(one.low), repr(one.high), inert(one.name), *ends
 
 
-def _title(found: Crossovers | DecisionMap) -> str:
+def _title(found: DecisionMap) -> str:
     """Return what is followed and, where the study has one, its question."""
     return ": ".join(filter(None, (found.followed, found.study.question)))
 
@@ -147,11 +143,12 @@ def _limits(shown: Sequence[Stability]) -> tuple[float, float]:
     return max(low / room, 1 / FACTOR / 2), min(high * room, 2 * FACTOR)
 
 
-def crossovers_figure(found: Crossovers) -> Figure:
+def crossovers_figure(found: DecisionMap) -> Figure:
     """Return the picture: a panel for each objective, with the part of each design shaded."""
     figure = _new_figure(_title(found), 72, 1.4 + 2.5 * len(found.goals))
-    factor, unit = units.scale([found.high], found.assumption.quantity)
-    low, high = found.low / factor, found.high / factor
+    (number,), (ends,) = found.numbers, found.ranges
+    factor, unit = units.scale([ends[1]], number.quantity)
+    low, high = (end / factor for end in ends)
     bands, panels = _bands(found, factor), _panels(figure, found, factor)
     names = [
         *dict.fromkeys(name for *_, name in bands if name not in (NOTHING_FITS, _NOT_SEARCHED))
@@ -160,7 +157,7 @@ def crossovers_figure(found: Crossovers) -> Figure:
         shade(axes, bands, names)
         axes.set_xlim(low, high)
         _tick(axes, "x", low, high)
-    label = titled(found.assumption.name, unit)
+    label = titled(number.name, unit)
     panels[-1].set_xlabel(f"{label}\n ")
     settle(figure)
     unnamed = name_bands(panels[0], bands)
@@ -180,15 +177,16 @@ def _tick(axes: Axes, which: str, low: float, high: float) -> bool:
     return log
 
 
-def _bands(found: Crossovers, factor: float) -> list[Band]:
+def _bands(found: DecisionMap, factor: float) -> list[Band]:
     """Return the intervals of the answer, and the part of the range without one."""
     labels, last = found.study.problem.labels, found.intervals[-1].high
     spans = [(one.low, one.high, labelled_line(one.name, labels)) for one in found.intervals]
-    spans += [(last, found.high, _NOT_SEARCHED)] if last < found.high else []
+    high = found.ranges[0][1]
+    spans += [(last, high, _NOT_SEARCHED)] if last < high else []
     return without_repeats([(low / factor, high / factor, name) for low, high, name in spans])
 
 
-def _panels(figure: Figure, found: Crossovers, factor: float) -> list[Axes]:
+def _panels(figure: Figure, found: DecisionMap, factor: float) -> list[Axes]:
     """Draw each objective along the number."""
     gap = (np.nan,) * (1 + len(found.goals))
     rows = [(*row, *gap)[: len(gap)] for one in found.intervals for row in (*one.curve, gap)]
@@ -266,9 +264,9 @@ def _colours(found: DecisionMap) -> dict[str, str]:
 
 def _map_scales(axes: Axes, found: DecisionMap) -> list[float]:
     """Set the ends, ticks and labels of both axes, and return the factors of their units."""
-    numbers, scales = (found.first, found.second), []
+    scales = []
     for axis, entry, (low, high) in zip(
-        (axes.xaxis, axes.yaxis), numbers, found.ranges, strict=True
+        (axes.xaxis, axes.yaxis), found.numbers, found.ranges, strict=True
     ):
         factor, unit = units.scale([high], entry.quantity)
         log_ticks(axis, low / factor, high / factor)

@@ -426,8 +426,8 @@ def _first_feasible(
     near, least = entry.value, True
     for far in _rungs(entry, limit):
         if not every and line.space.size <= LISTED:
-            span = Span(entry, *sorted((near, far)), np.empty((0, len(entry.problem.goals))), None)
-            bound_rivals([(line, span, nothing.rows)])
+            ends, none = sorted((near, far)), np.empty((0, len(entry.problem.goals)))
+            bound_rivals([(line, Span(entry, ends[0], ends[1], none, None), nothing.rows)])
         (found,) = follow([(line, nothing, near, far)])
         least = least and found.limited != TOO_MANY
         if found.outside is not None or (found.limited and least):

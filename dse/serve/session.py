@@ -41,7 +41,7 @@ from dse.files.document import Document
 from dse.files.json import json_text
 from dse.files.whole_folders import under_way
 from dse.files.yaml import block_yaml
-from dse.parametric.decision_map import DecisionMap, find_map
+from dse.parametric.decision_map import DecisionMap, continue_map, find_map
 from dse.parametric.flips import NOTHING_FITS
 from dse.reports import sections
 from dse.reports.designs import objective_values
@@ -406,13 +406,12 @@ class Session:
         study, one, other = moved.study, *(moved.sliders[path] for path in paths)
         key = json_text([study.document.data, *paths, prefer, within])
         before = self._maps.get(key)
-        found = find_map(
-            study.document if within is None else override(study.document, [("tolerance", within)]),
-            (_range(one), _range(other)),
-            prefer=prefer,
-            known=before,
-            budget=budget_of(self.time if before is None else SLICE),
-        )
+        if before is not None:
+            found = continue_map(before, budget=budget_of(SLICE))
+        else:
+            set_ = [] if within is None else [("tolerance", within)]
+            document, ranges = override(study.document, set_), (_range(one), _range(other))
+            found = find_map(document, ranges, prefer=prefer, budget=budget_of(self.time))
         self._maps[key] = found
         while len(self._maps) > MOST_MAPS:
             self._maps.pop(next(iter(self._maps)))

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from dse.model.tables import design_names
-from dse.parametric.crossovers import Crossovers, find_crossovers
+from dse.parametric.decision_map import DecisionMap, find_map
 from dse.study import study
 from tests.conftest import STUDIES, everything, problem_of, run_dse
 
@@ -29,9 +29,7 @@ def least_power(device: str, *overrides: tuple[str, str]) -> float:
 
 def test_granularity_where_instruction_and_engine_change_places() -> None:
     document = study.read_study(CRYPTO, [T4])
-    found = find_crossovers(
-        document, "granularity=1500B..64KiB", prefer="total_power", by=["device"]
-    )
+    found = find_map(document, ["granularity=1500B..64KiB"], prefer="total_power", by=["device"])
     assert [(i.low, i.high, i.designs) for i in found.intervals] == [
         (1500, 3925, ("sparc_t4_instruction",)),
         (3926, 65536, ("sparc_t4_engine",)),
@@ -52,9 +50,7 @@ T4_NAMES = ("sparc_t4_instruction", "sparc_t4_engine")
 def test_rate_where_instruction_and_engine_change_places() -> None:
     given = (("workload.granularity", "1500 B"), ("des.clock", "meet"))
     document = study.read_study(CRYPTO, [T4, *given])
-    found = find_crossovers(
-        document, "rate=10..120Gbps", prefer="total_power", by=["interface.device"]
-    )
+    found = find_map(document, ["rate=10..120Gbps"], prefer="total_power", by=["interface.device"])
     engine, instruction = found.intervals
     assert (engine.designs, instruction.designs) == (("sparc_t4_engine",), T4_NAMES[:1])
     # 435 cycles per offload against one core that waits, of 30 W, and one u16 more that leaks
@@ -74,12 +70,12 @@ def test_where_two_tie_the_one_that_holds_is_told(write) -> None:
         "objectives: {area: minimise, total_power: minimise}\n"
     )
     document = study.read_study(write(text))
-    found = find_crossovers(document, "des.u8.dynamic_power=4mW..6mW", prefer="total_power")
+    found = find_map(document, ["des.u8.dynamic_power=4mW..6mW"], prefer="total_power")
     assert [i.designs for i in found.intervals] == [("5 u8",), ("1 u8 + 2 u16",), ("3 u16",)]
     assert [i.first[0] == i.last[0] for i in found.intervals] == [True] * 3  # its own area
 
 
-def require_least_power(found: Crossovers, rate: float, *asked: Any) -> None:
+def require_least_power(found: DecisionMap, rate: float, *asked: Any) -> None:
     """Compare who holds a rate with every design of the study at that rate."""
     problem = problem_of(*asked, ("workload.rate", f"{rate!r} bit/s"))
     designs = everything(problem)
@@ -91,7 +87,7 @@ def require_least_power(found: Crossovers, rate: float, *asked: Any) -> None:
 def test_a_sweep_agrees_with_every_design_on_a_grid() -> None:
     """The least power at random rates is where the table says."""
     document = study.read_study(SETTOP)
-    found = find_crossovers(document, "rate=0.05..60Gbps", prefer="power", counts=True)
+    found = find_map(document, ["rate=0.05..60Gbps"], prefer="power", counts=True)
     assert found.intervals[0].low == 0.05e9
     assert found.intervals[-1].high == 60e9
     for one, other in pairwise(found.intervals):
@@ -106,7 +102,7 @@ def test_a_sweep_follows_a_space_that_grows() -> None:
     """More instances are needed at the upper end than the study at the lower end can have."""
     given = [("stages.des.designs", "[u8, u16]"), ("workload.rate", "20 Gbit/s")]
     document = study.read_study(STUDIES / "des_100gbps.yaml", given)
-    found = find_crossovers(document, "rate=20..120Gbps", prefer="power")
+    found = find_map(document, ["rate=20..120Gbps"], prefer="power")
     for rate in np.random.default_rng(2).uniform(20e9, 120e9, 12).tolist():
         require_least_power(found, rate, STUDIES / "des_100gbps.yaml", given[0])
 

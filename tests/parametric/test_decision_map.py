@@ -12,7 +12,7 @@ import dse
 from dse import search
 from dse.errors import UnitError
 from dse.parametric import decision_map, plots
-from dse.parametric.decision_map import DecisionMap, find_map
+from dse.parametric.decision_map import DecisionMap, continue_map, find_map
 from dse.search.settings import Budget
 from dse.study import study
 from dse.study.overrides import override
@@ -112,9 +112,7 @@ def test_a_map_goes_on_where_it_ended(whole: DecisionMap, monkeypatch) -> None:
         )
     assert begun == [*range(1, 12)]
     begun.clear()
-    again = find_map(
-        document, RANGES, by=["device"], known=early, progress=lambda done, _: begun.append(done)
-    )
+    again = continue_map(early, progress=lambda done, _: begun.append(done))
     assert begun == [*range(12, len(whole.rows) + 1)]
     assert again.to_dict() == whole.to_dict()
 

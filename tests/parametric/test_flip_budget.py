@@ -19,7 +19,7 @@ from dse.model.problem import Problem
 from dse.parametric import breakpoints
 from dse.parametric import flips as flip_search
 from dse.parametric.breakpoints import Line, compare_lines
-from dse.parametric.crossovers import find_crossovers
+from dse.parametric.decision_map import find_map
 from dse.parametric.flips import figures_of, find_flips
 from dse.parametric.question import PerturbedDesigns, PerturbedPart, Question, widest
 from dse.search.exact.work import EffortError
@@ -209,7 +209,7 @@ def test_a_sweep_says_up_to_where_it_is_settled(monkeypatch) -> None:
     """The time is over after two intervals."""
     end_of, calls = breakpoints.follow, iter(range(9))
     document = study.read_study(SETTOP)
-    whole = find_crossovers(document, "rate=0.1..60Gbps", counts=True)
+    whole = find_map(document, ["rate=0.1..60Gbps"], counts=True)
 
     def end(*given):
         if next(calls) < 2:
@@ -217,7 +217,7 @@ def test_a_sweep_says_up_to_where_it_is_settled(monkeypatch) -> None:
         raise EffortError("the limit of 1e+06 s of CPU time was reached (search.effort, --time)")
 
     monkeypatch.setattr(breakpoints, "follow", end)
-    some = find_crossovers(document, "rate=0.1..60Gbps", counts=True)
+    some = find_map(document, ["rate=0.1..60Gbps"], counts=True)
     last = some.intervals[-1]
     assert len(some.intervals) == 2
     assert last.designs == whole.intervals[1].designs
@@ -230,7 +230,7 @@ def test_a_sweep_says_up_to_where_it_is_settled(monkeypatch) -> None:
 def test_a_sweep_without_time_is_refused() -> None:
     document = study.read_study(SETTOP)
     with pytest.raises(TooLargeError, match="not even the answer at one end is known"):
-        find_crossovers(document, "rate=0.1..60Gbps", budget=Budget(seconds=1e-9))
+        find_map(document, ["rate=0.1..60Gbps"], budget=Budget(seconds=1e-9))
 
 
 def test_what_cannot_be_evaluated_disturbs_nothing_that_is_evaluated_with_it(write, monkeypatch):

@@ -15,7 +15,7 @@ from dse.errors import InfeasibleError, UnitError
 from dse.model.tables import design_names
 from dse.parametric import breakpoints
 from dse.parametric.breakpoints import EVERY
-from dse.parametric.crossovers import find_crossovers
+from dse.parametric.decision_map import find_map
 from dse.parametric.flips import find_flips
 from dse.study import assumptions, study
 from dse.study.overrides import override
@@ -249,8 +249,8 @@ objectives: {{area: minimise, power: minimise, total_power: minimise}}
 prefer: {prefer}
 """
     found = prepared(text, write)
-    result = find_crossovers(found.document, swept)
-    random, at = np.random.default_rng(0), result.assumption.at
+    result = find_map(found.document, [swept])
+    random, at = np.random.default_rng(0), result.numbers[0].at
     for interval in result.intervals:
         nominal = answer(at(interval.low), result.study.preference)
         values = random.uniform(interval.low, interval.high, 40).round().tolist()
@@ -268,10 +268,10 @@ stages:
 interface: {device: sparc_t4_engine}
 objectives: {power: minimise, area: minimise}
 """
-    result = find_crossovers(prepared(text, write).document, "rate=1..60Gbps")
+    result = find_map(prepared(text, write).document, ["rate=1..60Gbps"])
     intervals = [one for one in result.intervals if one.low < 21.8e9 < one.high]
     assert all(one.designs for one in intervals)
-    assert answer(result.assumption.at(21.8e9), result.study.preference) is not None
+    assert answer(result.numbers[0].at(21.8e9), result.study.preference) is not None
     empty = [one for one in result.intervals if not one.designs]
     assert len(empty) == 3
     assert not any(one.proof == EVERY for one in empty)
@@ -285,12 +285,12 @@ interface: {device: sandy_bridge}
 objectives: {area: minimise, instances: minimise}
 prefer: area
 """
-    result = find_crossovers(prepared(text, write).document, "granularity=1024..1040B")
+    result = find_map(prepared(text, write).document, ["granularity=1024..1040B"])
     found = [(one.low, one.high, one.designs) for one in result.intervals]
     assert found[:2] == [(1024.0, 1024.0, ("u4",)), (1025.0, 1028.0, ("u16",))]
     for low, high, (design,) in found:
         for value in np.arange(low, high + 1):
-            assert answer(result.assumption.at(value), result.study.preference)[0].endswith(design)
+            assert answer(result.numbers[0].at(value), result.study.preference)[0].endswith(design)
 
 
 def test_a_flip_is_where_two_lines_cross(write) -> None:
@@ -378,10 +378,10 @@ def test_a_field_of_given_values_steps_through_them(write) -> None:
     assert (packet.low.holds_to, packet.low.flips_at) == (256.0, 128.0)
     assert (packet.high.holds_to, packet.high.flips_at) == (4096.0, None)
     document = study.read_study(write(PACKETS))
-    sweep = find_crossovers(document, "max_payload=128B..1KiB")
+    sweep = find_map(document, ["max_payload=128B..1KiB"])
     assert [(i.low, i.high) for i in sweep.intervals] == [(128, 128), (256, 1024)]
     with pytest.raises(UnitError, match="one of 128 B"):
-        find_crossovers(document, "max_payload=128B..1000B")
+        find_map(document, ["max_payload=128B..1000B"])
 
 
 def test_assumptions_are_what_no_search_chooses(write) -> None:
@@ -508,7 +508,7 @@ def test_a_range_ends_where_a_quantity_overflows(write) -> None:
     chosen = prepared(OVERFLOWING, write)
     with pytest.raises(UnitError, match="no assumption named 'exponent'"):
         find_flips(chosen, only=["exponent"])
-    sweep = find_crossovers(chosen.document, "kernel.exponent=1..400", prefer="speedup")
+    sweep = find_map(chosen.document, ["kernel.exponent=1..400"], prefer="speedup")
     assert sweep.intervals[-1].high == pytest.approx(1024 / 12, rel=1e-3)
     assert "above it a quantity overflows" in sweep.text()
     (size,) = find_flips(
