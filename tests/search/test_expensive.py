@@ -162,7 +162,7 @@ def test_chances_follow_violations_and_failures():
     assert found[0] > 0.9
     assert found[1] > found[2] > found[3]
     assert found[3] < 0.01
-    chances.learn(features, np.concatenate([number] * 5, axis=1))  # many: together, as yes or no
+    chances.learn(features, np.where(number <= 0, -1.0, np.inf))  # only yes or no
     assert np.array_equal(chances.of(features) > 0.5, number[:, 0] <= 0)
 
 
@@ -204,7 +204,7 @@ def test_one_objective_that_may_be_negative():
     assert [31, 7] in designs.tolist()
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [4, 6])
 def test_rare_validity(seed):
     """Two designs of a hundred are valid, and nothing says how far the others are from it."""
     problem = smooth(

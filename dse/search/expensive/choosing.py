@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from dse.contract import Column, Index, Matrix
@@ -31,11 +30,6 @@ LEAST_SPAN = 0.1
 
 _DIGITS = 9
 """Improvements that agree to so many digits are tied, and one of the designs is taken at random."""
-
-NEARLY = 0.5
-"""Designs that differ from the best in idle knobs alone, and have this share of its merit, are as
-good: the posterior is widest at the ends of a knob, also of one that makes no difference."""
-
 
 Box = tuple[tuple[float, float], ...]
 
@@ -126,14 +120,11 @@ class Believer:
     def choose(self, observed: Matrix, count: int, random: np.random.Generator) -> Index:
         """Return the rows of `count` designs, each the best if those before are as predicted.
 
-        What no process learnt to matter is chosen at random, as ties are.  What is known stays.
-
         Kriging believer (Ginsbourger, Le Riche and Carraro 2010): a design that was chosen counts
         as seen with its mean, which leaves all means as they are and lowers the variances.
         """
         chosen: list[int] = []
         before = [*self._explained]
-        idle = np.all([process.idle for process in self._processes], axis=0)
         front, reference = observed, np.full(observed.shape[1], REFERENCE)
         while len(chosen) < count:
             deviation = self.deviation()
@@ -142,20 +133,11 @@ class Believer:
             if not merit[~np.isin(np.arange(len(merit)), chosen)].any():
                 merit = (deviation * self._span).prod(axis=1) * self.chance
             merit[chosen] = -1.0
-            chosen.append(self._alike(_best(merit, random), merit, idle, random))
+            chosen.append(_best(merit, random))
             front = np.concatenate([front, self.mean[chosen[-1:]]])
             self._believe(chosen[-1])
         self._explained = before
         return np.array(chosen, dtype=np.int64)
-
-    def _alike(
-        self, row: int, merit: Column, idle: NDArray[np.bool_], random: np.random.Generator
-    ) -> int:
-        """Return a design as good as a row but for idle knobs."""
-        if not idle.any() or merit[row] <= 0:
-            return row
-        same = (self._features[:, ~idle] == self._features[row, ~idle]).all(axis=1)
-        return int(random.choice(np.flatnonzero(same & (merit >= NEARLY * merit[row]))))
 
     def _believe(self, row: int) -> None:
         """Add a row to what the processes explain, as if the design had been observed."""

@@ -15,13 +15,6 @@ from dse.search.expensive.features import Straight, straight
 LENGTH, LENGTH_SPREAD = 0.7, 1.5
 """Median and standard deviation of log of the prior of a length, in units of a feature's range."""
 
-IDLE = 0.01
-"""A feature is idle that changes the mean from one end to the other, squared, by less than the
-noise and this share of the variance of what was observed."""
-
-_COMPARED = 50
-"""Of the designs observed so many, evenly through their order, are moved between the ends."""
-
 _STEPS = 40
 """Most steps of the optimiser of lengths and variances."""
 
@@ -86,22 +79,6 @@ class Process:
     def variance(self) -> float:
         """The prior variance s of f."""
         return float(np.exp(self.parameters[-2]))
-
-    @property
-    def idle(self) -> NDArray[np.bool_]:
-        """Which features (d,) make next to no difference to the designs observed.
-
-        A long length alone tells no knob that does nothing from one with a straight slope.
-        """
-        observed = self.factor @ (self.factor.T @ self.weights)
-        least = self.noise + IDLE * observed.var()
-        some = self.features[:: -(-len(self.features) // _COMPARED)]
-        found = np.zeros(some.shape[1], dtype=bool)
-        for k in range(len(found)):
-            ends = np.repeat(some[None], 2, axis=0)
-            ends[0, :, k], ends[1, :, k] = 0.0, 1.0
-            found[k] = ((self.mean(ends[0]) - self.mean(ends[1])) ** 2).mean() < least
-        return found
 
     @property
     def noise(self) -> float:

@@ -17,7 +17,7 @@ from dse.contract import Column, Index, Matrix, Search
 from dse.contract.methods import Axes
 from dse.search.expensive.choosing import Believer, explore, goals, shortlist
 from dse.search.expensive.features import Features
-from dse.search.expensive.pool import Drawn, Pool, Whole
+from dse.search.expensive.pool import Pool, neighbours
 from dse.search.expensive.process import ModelledLosses, Process, fitted
 from dse.search.heuristic.scales import Scales
 
@@ -26,9 +26,6 @@ _LEAST = 4
 
 BETWEEN = 8
 """Designs between the ends."""
-
-MOST_CONSTRAINTS = 4
-"""Where more constraints are missed than this, they are taken together, as met or not."""
 
 _MOST_NOISE = 0.02
 """Most variance of noise, of that of the violations: where few designs work, each of them tells of
@@ -69,16 +66,11 @@ def improve(search: Search, *, seed: int, population: int, candidates: int) -> N
     search, seed, population
         What a `Method` is given.
     candidates
-        Spaces of at most so many designs are enumerated; of others as many are drawn for a batch.
+        Most designs that are drawn for a batch: all of a smaller space.
     """
     random = np.random.default_rng(seed)
     features = Features(search)
-    whole = search.unseen(random, candidates + 1)
-    pool: Pool = (
-        Whole(whole, features)
-        if len(whole) <= candidates
-        else Drawn(search, features, candidates, random)
-    )
+    pool = Pool(search, features, candidates)
     seen = _Seen(
         np.empty((0, len(search.sizes)), dtype=np.int64),
         np.empty((0, search.objective_count)),
@@ -91,12 +83,12 @@ def improve(search: Search, *, seed: int, population: int, candidates: int) -> N
         seen.add(search, first[at : at + population])
     while search.room:
         with threads.limit(limits=1, user_api="blas"):  # matrices are small: more threads but wait
-            index = pool.refresh(seen.index, search.front[0], random)
-            if not len(index):
+            pool.refill(neighbours(search, search.front[0], random, candidates // 2), random)
+            if not len(pool.index):
                 return
-            count = min(population, search.room, len(index))
+            count = min(population, search.room, len(pool.index))
             chosen = learning.batch(pool, seen, random, count)
-        seen.add(search, index[chosen])
+        seen.add(search, pool.index[chosen])
 
 
 def _first(search: Search, pool: Pool, random: np.random.Generator) -> Index:
@@ -104,6 +96,7 @@ def _first(search: Search, pool: Pool, random: np.random.Generator) -> Index:
     most = min(search.room, max(_LEAST, search.room // 2))
     inner = between(search, random, BETWEEN)  # drawn before the ends
     wanted = np.concatenate([extremes(search, random), inner])
+    pool.refill(wanted, random)
     return pool.nearest(wanted, most)
 
 
@@ -176,17 +169,12 @@ class Chances:
     def learn(self, features: Matrix, violation: Matrix) -> None:
         """Learn from all designs seen: features (n, f) and violations (n, k), which may be inf."""
         missed = ~(violation <= 0)
-        columns = np.flatnonzero(missed.any(axis=0)).tolist()
-        if len(columns) > MOST_CONSTRAINTS:
-            together = np.where(missed.any(axis=1), np.inf, -1.0)
-            parts = [(-1, together)]
-        else:
-            parts = [(column, violation[:, column]) for column in columns]
         self._parts = []
-        for key, column in parts:
-            rows, values = _scaled(column)
-            process = fitted(features[rows], values, self._parameters.get(key), noise=_MOST_NOISE)
-            self._parameters[key] = process.parameters
+        for column in np.flatnonzero(missed.any(axis=0)).tolist():
+            rows, values = _scaled(violation[:, column])
+            before = self._parameters.get(column)
+            process = fitted(features[rows], values, before, noise=_MOST_NOISE)
+            self._parameters[column] = process.parameters
             error = float(np.sqrt(np.mean(process.leave_one_out() ** 2)))
             self._parts.append((process, max(error, LEAST_ERROR)))
 

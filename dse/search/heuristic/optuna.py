@@ -64,13 +64,13 @@ def ask_and_tell(search: Search, sampler: BaseSampler, *, seed: int, population:
 
 
 def tell_missed(trial: BaseTrial, names: Iterable[str], violation: Column) -> None:
-    """Tell a trial by how much its design misses each constraint."""
+    """Set the violation of each constraint of a trial."""
     for name, value in zip(names, clipped(violation).tolist(), strict=True):
         trial.set_constraint(name, value)
 
 
 def suggested(trial: BaseTrial, axes: Sequence[Axis]) -> list[int]:
-    """Return the positions on the axes that a trial suggests; choices it knows by their labels."""
+    """Return the positions on the axes that a trial suggests, choices by their labels."""
     return [
         trial.suggest_int(axis.name, 0, axis.size - 1)
         if axis.ordered
@@ -107,7 +107,7 @@ def trials_of(
 class _Parameters:
     """Designs as optuna's parameters: choices, whole numbers, and real numbers on a scale.
 
-    A long axis is a real number in [0, 1] on its own scale: what `log=True` is to a value.
+    A long axis is a real number in [0, 1] on its own scale, as `log=True` is for a value.
     """
 
     def __init__(self, axes: Axes) -> None:
@@ -153,7 +153,7 @@ def _distribution(size: int, ordered: bool, real: bool) -> BaseDistribution:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Let optuna say nothing but errors: no greetings, nothing of what is experimental there."""
+    """Suppress the messages of Optuna, except errors."""
     verbosity = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     try:

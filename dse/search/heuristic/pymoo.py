@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -47,7 +48,7 @@ def evolve(
     Parameters
     ----------
     search, seed, population
-        What a `Method` is given.
+        Arguments of a `Method`.
     create
         Makes the algorithm, given ``pop_size``, ``sampling``, ``crossover``, ``mutation`` and
         ``eliminate_duplicates``: a class of pymoo, or a function that sets more.
@@ -55,15 +56,7 @@ def evolve(
         Distribution index of mutations along an order.
     """
     random = np.random.default_rng(seed)
-    scales = Scales(search)
-    algorithm = create(
-        pop_size=population,
-        sampling=search.unseen(random, min(population, search.room)),
-        crossover=_MixedCrossover(scales),
-        mutation=_MixedMutation(search.sizes, scales, eta),
-        eliminate_duplicates=_Unseen(search),
-    )
-    algorithm.mating.n_max_iterations = MATING_ATTEMPTS
+    algorithm = _algorithm(search, create, random, population, eta)
     algorithm.setup(
         pymoo.core.problem.Problem(
             n_var=len(search.sizes),
@@ -75,8 +68,7 @@ def evolve(
     )
     scale = _Scale()
     while search.room:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
+        with _silent():
             generation = algorithm.ask()
         generation = _bred(generation, search, random, min(population, search.room))
         if not len(generation):
@@ -85,9 +77,36 @@ def evolve(
         feasible = np.asarray((violation <= 0).all(axis=1))
         generation.set("F", scale(loss, feasible))
         generation.set("G", clipped(violation))
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
+        with _silent():
             algorithm.tell(infills=generation)
+
+
+def _algorithm(
+    search: Search,
+    create: Callable[..., GeneticAlgorithm],
+    random: np.random.Generator,
+    population: int,
+    eta: float,
+) -> GeneticAlgorithm:
+    """Return the algorithm with operators for rows of indices."""
+    scales = Scales(search)
+    algorithm = create(
+        pop_size=population,
+        sampling=search.unseen(random, min(population, search.room)),
+        crossover=_MixedCrossover(scales),
+        mutation=_MixedMutation(search.sizes, scales, eta),
+        eliminate_duplicates=_Unseen(search),
+    )
+    algorithm.mating.n_max_iterations = MATING_ATTEMPTS
+    return algorithm
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Suppress the warnings of pymoo."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
 
 
 class ProblemOfStudy(pymoo.core.problem.Problem):  # type: ignore[misc]
@@ -118,7 +137,7 @@ class ProblemOfStudy(pymoo.core.problem.Problem):  # type: ignore[misc]
 
     @cached_property
     def _proven(self) -> tuple[Index, Matrix]:
-        """The exact front of the designs that pymoo knows: the host alone is none of them.
+        """The exact front without the host alone, which pymoo does not know.
 
         In the order of the first loss, in which pymoo shows a front of two.
 
@@ -143,7 +162,7 @@ def _filled(index: Index, search: Search, random: np.random.Generator, size: int
 
 
 def _bred(generation: Any, search: Search, random: np.random.Generator, size: int) -> Population:
-    """Return `size` new designs: those of the generation, filled up at random."""
+    """Return `size` new designs: the generation, filled up at random."""
     bred = Population.empty() if generation is None else generation[:size]
     index = np.array([one.X for one in bred], dtype=np.int64).reshape(-1, len(search.sizes))
     added = _filled(index, search, random, size)[len(bred) :]
@@ -153,8 +172,8 @@ def _bred(generation: Any, search: Search, random: np.random.Generator, size: in
 class _Scale:
     """Maps losses to about [0, 1], because pymoo's tolerances are absolute.
 
-    The range is that of the first feasible designs, and stays: a scale that moved would make
-    generations incomparable.  Infeasible designs get 0: only their violation is compared.
+    The range of the first feasible designs stays: a moving scale would make generations
+    incomparable.  Infeasible designs get 0: only their violation is compared.
     """
 
     def __init__(self) -> None:
@@ -175,7 +194,7 @@ class _Scale:
 
 
 class _MixedCrossover(Crossover):  # type: ignore[misc]
-    """Simulated binary crossover along ordered axes, on their scale; choices change sides."""
+    """Simulated binary crossover along ordered axes, on their scale. Choices change sides."""
 
     def __init__(self, scales: Scales) -> None:
         super().__init__(2, 2)
@@ -224,7 +243,7 @@ class _MixedMutation(Mutation):  # type: ignore[misc]
 
 
 class _Unseen(DuplicateElimination):  # type: ignore[misc]
-    """Drops designs that were evaluated before, so that none is spent twice."""
+    """Drops evaluated designs."""
 
     def __init__(self, search: Search) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What samplers share: axes on their scales, finite violations."""
+"""Axes on their scales, and finite violations, for samplers."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dse.contract import Index, Matrix
 from dse.contract.methods import Axes
 
 WORST = 1e12
-"""Stands for an infinite violation, so that sums and differences of violations stay finite."""
+"""Replaces an infinite violation, so that sums and differences stay finite."""
 
 
 class Scales:
     """The axes that have an order, as real numbers in [0, 1]."""
 
     def __init__(self, axes: Axes) -> None:
-        """Keep where the values of each ordered axis lie."""
+        """Keep the coordinates of each ordered axis."""
         found = [scale for scale in axes.coordinates if scale is not None]
         self.ordered: NDArray[np.bool_] = np.array(axes.ordered, dtype=bool)
         self._scales, self._sizes = found, np.array(axes.sizes)
@@ -37,12 +37,12 @@ class Scales:
         return result
 
     def spread(self, shares: Matrix) -> Index:
-        """Return designs (n, d) at shares of each axis, on its scale where it has an order."""
+        """Return designs (n, d) at shares of each axis, on its scale if ordered."""
         rows: Index = np.floor(shares * self._sizes).astype(np.int64)
         rows[:, self.ordered] = self.nearest(shares[:, self.ordered])
         return rows
 
 
 def clipped(violation: Matrix) -> Matrix:
-    """Return violations, of any shape, of which none is infinite."""
+    """Return finite violations, of any shape."""
     return np.clip(np.nan_to_num(violation, nan=WORST), -WORST, WORST)
