@@ -143,52 +143,7 @@ class Block:
         return index
 
 
-@dataclass(frozen=True)
-class Boxes:
-    """Boxes of one shape anywhere in a space: `steps` consecutive values along each axis.
-
-    Evaluated by broadcasting inside each box.
-
-    Attributes
-    ----------
-    steps
-        Number of values of each axis inside a box.
-    corners
-        The first design of each box, (n, d).
-    """
-
-    steps: tuple[int, ...]
-    corners: Index
-
-    @cached_property
-    def shape(self) -> tuple[int, ...]:
-        """Return the number of values along each axis with several in a box, then of boxes.
-
-        There are few values and many boxes, and numpy is fast along the last dimension.
-        """
-        return (*(step for step in self.steps if step > 1), len(self.corners))
-
-    def __len__(self) -> int:
-        """Return the number of designs."""
-        return math.prod(self.shape)
-
-    def along(self, axis: int) -> Index:
-        """Return the positions of an axis inside each box, in a shape that broadcasts."""
-        shape = [step if position == axis else 1 for position, step in enumerate(self.steps)]
-        kept = (size for size, step in zip(shape, self.steps, strict=True) if step > 1)
-        positions = np.arange(self.steps[axis])[:, np.newaxis] + self.corners[:, axis]
-        return positions.reshape(*kept, len(self.corners))
-
-    def rows(self, chosen: NDArray[np.intp]) -> Index:
-        """Return the designs at positions `chosen` of the boxes as an index (n, d)."""
-        inside, box = np.divmod(chosen, len(self.corners))
-        offsets = np.unravel_index(np.arange(math.prod(self.steps)), self.steps)
-        index: Index = self.corners.take(box, axis=0)
-        index += np.stack(offsets, axis=1).take(inside, axis=0)
-        return index
-
-
-Points = Index | Block | Boxes
+Points = Index | Block
 """Designs to evaluate."""
 
 
@@ -246,8 +201,7 @@ class Space:
         """Return the columns that designs set, or the `wanted` ones.  Constants have one row.
 
         A later axis overrides an earlier one, and every axis the constants.  Columns of an
-        index (n, d) have shape (n,), columns of a block one long dimension each, columns of boxes
-        one for the boxes and one inside them.
+        index (n, d) have shape (n,), columns of a block one long dimension each.
         """
         columns: dict[str, Column] = dict(self.constants)
         for position, axis in enumerate(self.axes):
@@ -259,8 +213,6 @@ class Space:
                     shape = [1] * len(self.axes)
                     shape[position] = count
                     columns[name] = values[first : first + count].reshape(shape)
-                elif isinstance(points, Boxes):
-                    columns[name] = values[points.along(position)]
                 else:
                     columns[name] = values[points[:, position]]
         return columns

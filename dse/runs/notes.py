@@ -18,7 +18,7 @@ from dse.reports.text import in_words, listed, plural
 from dse.runs.limits import FIGURE_MATTERS, FIGURES, PLAUSIBLE, PLAUSIBLE_INSTANCES
 from dse.runs.measurements import causes_text
 from dse.runs.solved import Quality, SolvedStudy
-from dse.search.exact.enumeration import WHOLE
+from dse.search.exact.prove import ENOUGH
 from dse.study.demand import OFFERED, RATE
 from dse.study.overrides import Sweep
 from dse.study.stages import COMPUTE_ALONE
@@ -64,7 +64,7 @@ def notes_of(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]
         yield from part.study.notes
         yield from host_notes(part.study.problem)
     problem = parts[0].study.problem
-    for name, reason in (opaque(problem) if problem.size > WHOLE else {}).items():
+    for name, reason in (opaque(problem) if problem.size > ENOUGH else {}).items():
         yield (
             f"{name} cannot be bounded ({reason}), so that nothing is pruned by it: "
             f"{plural(counts.evaluated, 'design')} evaluated"

@@ -12,10 +12,10 @@ from dse.contract import Column
 from dse.contract import Matrix as Matrix
 from dse.errors import BudgetError, ContractError
 from dse.model.evaluation import Evaluation, Ledger, distinct_rows
-from dse.model.front import FrontSoFar, dominated, nondominated, nondominated_by
+from dse.model.front import FrontSoFar, nondominated_by
 from dse.model.space import Index, Points, as_index, one_block
 from dse.model.volume import History
-from dse.search.exact.work import BOUND_BYTE, LOOK, EffortError, fitting, most_byte, spend
+from dse.search.exact.work import LOOK, EffortError, most_byte, spend
 from dse.search.outcome import Certificate, Outcome
 from dse.search.sample import Sample, hashes
 from dse.search.settings import FrontWatcher, beforehand, check_constraints
@@ -34,8 +34,7 @@ DRAWN, MOST_DRAWN = 5_000, 5_000_000
 how many are left in all."""
 
 PIVOTS = 8
-INCUMBENTS = 64
-"""Points of the front that every batch, and all bounds of unevaluated designs, meet first."""
+"""Points of the front that every batch meets first."""
 
 
 class Archive:
@@ -61,8 +60,8 @@ class Archive:
         if isinstance(progress, FrontWatcher):
             progress.watch(lambda: self._front.lately)
 
-    def forget(self, *, every: bool = False) -> None:
-        """Start again; `every`: each design of the space is going to be evaluated or pruned."""
+    def forget(self) -> None:
+        """Start again."""
         self.evaluated = 0
         self.reference_evaluations = 0
         # None where they are too many to be counted
@@ -71,15 +70,14 @@ class Archive:
         self.feasible = 0
         self.failed, self.failure = 0, ""
         self._ledger = Ledger()  # of those evaluated
-        self.closed = {True: 0, False: self.pruned}
+        self.excluded = self.pruned
         axes, objectives = len(self.problem.sizes), self.problem.objective_count
         self._known: dict[bytes, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
         self._front = FrontSoFar(axes, objectives)
         self._history = History()
-        self._incumbents: Matrix = np.empty((0, objectives))
         fit = most_byte() * SAMPLE_SHARE / (8 * max(1, axes))
         self._samples = tuple(
-            Sample(self.problem.sizes, int(max(1, min(most, fit))), every=every)
+            Sample(self.problem.sizes, int(max(1, min(most, fit))))
             for most in (FEASIBLE_SAMPLE, INFEASIBLE_SAMPLE)
         )
         self._satisfied: set[int] = set()
@@ -105,9 +103,9 @@ class Archive:
 
     @property
     def _feasible_in_space(self) -> int | None:
-        """Feasible designs of the whole space, where each was evaluated or closed by its bounds."""
-        known = self._ledger.known + sum(self.closed.values()) == self.problem.size
-        return self.feasible + self.closed[True] if known and self.ledger.exact else None
+        """Feasible designs of the whole space, if each was evaluated or excluded by a rule."""
+        known = self._ledger.known + self.excluded == self.problem.size
+        return self.feasible if known and self.ledger.exact else None
 
     @property
     def front(self) -> tuple[Index, Matrix]:
@@ -171,7 +169,7 @@ class Archive:
         self.evaluated += len(points) - known.pruned
         if self._excluded is None:  # too many to be counted before
             self.pruned += known.pruned
-            self.closed[False] += known.pruned
+            self.excluded += known.pruned
         self.feasible += int(feasible.sum())
         self.failed += int(evaluation.failed.sum())
         self.failure = self.failure or evaluation.failure
@@ -187,25 +185,6 @@ class Archive:
         """Let who watches know how far the search is."""
         if self._progress is not None:
             self._progress(self.evaluated + self.pruned - (self._excluded or 0), self.total)
-
-    def close(self, designs: Points, *, feasible: bool) -> None:
-        """Count designs that are known to be all infeasible, or all feasible but dominated."""
-        self.pruned += len(designs)
-        self.closed[feasible] += len(designs)
-        sample = self._samples[0 if feasible else 1]
-        if not sample.complete:
-            sample.add(designs, hashes(designs, len(self.problem.sizes)))
-        self._tell()
-
-    def evaluate_rivals(self, index: Index) -> None:
-        """Evaluate designs that bounds are compared with before it is their turn."""
-        evaluation = self.problem.evaluate(index)
-        loss = evaluation.loss[evaluation.feasible]
-        self._incumbents = loss[nondominated(loss)]
-
-    def dominated(self, loss: Matrix) -> NDArray[np.bool_]:
-        """Return which losses some feasible design dominates; may miss a few."""
-        return dominated(loss, np.concatenate([self._front.some(INCUMBENTS), self._incumbents]))
 
     def evaluate_reference(self, index: Index) -> Evaluation:
         """Evaluate designs (n, d) to compare bounds with; they are not yet of the front."""
@@ -242,9 +221,8 @@ class Archive:
     def outcome(self, certificate: Certificate | None = None) -> Outcome:
         """Return what was found, and how."""
         certificate = certificate or Certificate()
-        ruled_out = max(certificate.infeasible, self.closed[False])
-        by = "bounds of cells" if self._before is None else "rules on axes"
-        log = certificate.log or {by: certificate.dominated + ruled_out}
+        ruled_out = max(certificate.infeasible, self.excluded)
+        log = certificate.log or ({"rules on axes": ruled_out} if ruled_out else {})
         certificate = replace(certificate, infeasible=ruled_out, log=log)
         if certificate.finished and not self.evaluated + self.pruned + self.reference_evaluations:
             raise ContractError("a search that evaluated nothing has no outcome")
@@ -252,9 +230,7 @@ class Archive:
         front, loss = self._front.best
         order = _lexicographic(front, self.problem.sizes)
         known = self._feasible_in_space
-        feasible, infeasible = self._samples
-        missed = infeasible.index(lambda index: ~self._meets(index))
-        sample = np.concatenate([feasible.index(self._meets), missed])
+        sample = np.concatenate([sample.index for sample in self._samples])
         # reference designs may be evaluated later, too
         different = _lexicographic(sample, self.problem.sizes)
         return Outcome(
@@ -299,17 +275,9 @@ class Archive:
             )
 
     def _add_to_samples(self, points: Points, feasible: NDArray[np.bool_]) -> None:
-        if all(sample.complete for sample in self._samples):
-            return
         hashed = hashes(points, len(self.problem.sizes))
         for sample, chosen in zip(self._samples, (feasible, ~feasible), strict=True):
-            if not sample.complete:
-                sample.add(points, hashed, chosen)
-
-    def _meets(self, index: Index) -> NDArray[np.bool_]:
-        most = fitting(65_536, BOUND_BYTE)
-        parts = [index[first : first + most] for first in range(0, len(index), most)]
-        return np.concatenate([self.problem.evaluate(part).feasible for part in parts])
+            sample.add(points, hashed, chosen)
 
     def _update_constraints(self, index: Index, violation: Matrix) -> None:
         bits = (violation <= 0) @ (np.int64(1) << np.arange(violation.shape[1], dtype=np.int64))

@@ -13,7 +13,7 @@ from dse.contract import Column
 from dse.errors import ArgumentError, MissingLibraryError
 from dse.model.evaluation import Evaluation
 from dse.model.problem import Problem
-from dse.model.space import Block, Boxes, Index, Points
+from dse.model.space import Block, Index, Points
 
 if TYPE_CHECKING:
     from dse.search.heuristic.optuna import Trials
@@ -36,7 +36,7 @@ class OpenProblem(Problem):
         ArgumentError
             When they are not rows of positions on the axes.
         """
-        known = points if isinstance(points, Block | Boxes) else self.rows(points)
+        known = points if isinstance(points, Block) else self.rows(points)
         return super().evaluate(known, changed, draws=draws)
 
     def describe(self, index: Index) -> dict[str, Column]:

@@ -103,12 +103,11 @@ def test_it_is_infeasible_and_counted_where_the_study_says_so(how, write, tmp_pa
 
 
 @pytest.mark.parametrize("how", [raising, no_number])
-def test_bounds_prove_the_same_front(how, write, monkeypatch) -> None:
+def test_bounds_prove_the_same_front(how, write) -> None:
     path = write(MIXED.replace("POLICY", "infeasible"))
     problem, wanted = failing(path, how).problem, honest(path)
-    monkeypatch.setattr(enumeration, "SEEDS", 64)
     archive = Archive(problem, total=problem.size)
-    enumeration.enumerate_all(archive, chunk=64, whole=10)
+    enumeration.enumerate_all(archive, chunk=64)
     composed = prove.prove(problem, "compose", None, budget=None, limit=10**9)
     for found in (archive.outcome(), composed):
         assert found.exact

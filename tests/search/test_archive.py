@@ -202,33 +202,14 @@ def test_what_is_no_design_is_refused(index: np.ndarray, said: str) -> None:
     assert not archive.evaluated
 
 
-def test_closed_designs_count_without_being_evaluated() -> None:
-    problem, told = table(3), []
-    archive = Archive(problem, total=24, progress=lambda done, total: told.append((done, total)))
-    every = np.array(designs(problem))
-    good = (problem.violations <= 0).all(axis=1)
-    front = front_of(problem, designs(problem))
-    losses = problem.losses[[np.ravel_multi_index(design, problem.sizes) for design in front]]
-    equal = (problem.losses[:, np.newaxis] == losses).all(axis=2).any(axis=1)
-    kept = good & equal  # bounds close only designs that are dominated
-    archive.evaluate_new(every[kept])
-    assert archive.outcome().feasible_in_space is None
-    archive.close(every[good & ~kept], feasible=True)
-    archive.close(every[~good], feasible=False)
-    assert told == [(kept.sum(), 24), (good.sum(), 24), (24, 24)]
-    found = archive.outcome(Certificate(way="enumerated"))
-    assert found.exact
-    assert (found.evaluated, found.feasible) == (kept.sum(), kept.sum())
-    assert found.feasible_in_space == good.sum()
-    assert archive.pruned == 24 - kept.sum()
-    assert archive.closed == {True: (good & ~kept).sum(), False: (~good).sum()}
-    assert listed(found.sample_index) == designs(problem)
-    assert listed(found.front_index) == front
-    assert found.certificate.way == "enumerated"
+def test_an_archive_that_evaluated_nothing_has_no_outcome() -> None:
+    problem = table(3)
+    archive = Archive(problem, total=24)
+    archive.evaluate_new(np.array(designs(problem)))
     archive.forget()
     assert (archive.evaluated, archive.pruned, archive.feasible) == (0, 0, 0)
     with pytest.raises(ContractError, match="evaluated nothing"):
-        archive.outcome()
+        archive.outcome(Certificate(way="enumerated"))
 
 
 def test_a_continuous_axis_is_never_exhausted() -> None:
@@ -254,23 +235,6 @@ def test_reference_designs_are_of_the_sample_and_not_of_the_front() -> None:
     again = archive.outcome()
     assert listed(again.sample_index) == designs(problem)[:15]  # each once
     assert (again.reference_evaluations, again.evaluated) == (10, 10)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_rivals_dominate_bounds_and_do_not_count(seed: int) -> None:
-    problem = table(seed)
-    archive, every = Archive(problem, total=24), np.array(designs(problem))
-    rivals, own = every[::2], every[1::4]
-    archive.evaluate_rivals(rivals)
-    assert archive.evaluated == 0
-    archive.evaluate_new(own)
-    good = (problem.violations <= 0).all(axis=1)
-    rows = [
-        *np.flatnonzero(good)[np.isin(np.flatnonzero(good), [*range(0, 24, 2), *range(1, 24, 4)])]
-    ]
-    asked = np.array([[x, y] for x in (-0.5, 0, 1, 2.5) for y in (0, 1.0, 3, 9)])
-    expected = [any(dominates(problem.losses[row], loss) for row in rows) for loss in asked]
-    assert archive.dominated(asked).tolist() == expected
 
 
 @pytest.mark.parametrize("known", [0, 3, 20, 24])

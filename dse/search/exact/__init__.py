@@ -1,4 +1,4 @@
 """Proven fronts: every design enumerated, or partial designs composed, by branch and bound.
 
-May import `dse.search`, `dse.model` and what they may import.
+May import `dse.search`, `dse.model` and lower layers.
 """

@@ -1,12 +1,12 @@
 """The exact front by branch and bound: a list of reductions, each of which settles designs.
 
-A partial design stands for all its completions; bounds (`dse.model.bounds`) say what the best of
-them could be worth.  It is pruned when every completion violates a constraint, or when an incumbent
-dominates even that best.  Whatever is left at the end is evaluated, so the front is that of all
-designs.  The log of the reductions is the certificate: together they settle every design.
+A partial design represents all its completions, and bounds (`dse.model.bounds`) their best losses.
+It is pruned when every completion violates a constraint, or when an incumbent dominates the bounds.
+The remaining designs are evaluated, so no vector of the front is lost.  The log of the reductions
+is the certificate: together they settle every design.
 
-Choices outside the stages (interface, granularity, ...) are made first: scenarios, in batches,
-the most promising ones before the others.
+A scenario has the choices outside the stages (interface, granularity, ...).  Scenarios are closed
+in batches, promising ones first.
 """
 
 from __future__ import annotations
@@ -30,7 +30,14 @@ from dse.search.exact.decisions import Decision, blocks_of, counts_of
 from dse.search.exact.fleets import Fleets
 from dse.search.exact.incumbents import Incumbents, Log, seeds
 from dse.search.exact.nodes import fleet_kinds, nodes_of
-from dse.search.exact.partial import Batch, Enclosed, PartialDesigns, Scenarios, weighed
+from dse.search.exact.partial import (
+    MOST_FLEETS,
+    Batch,
+    Enclosed,
+    PartialDesigns,
+    Scenarios,
+    weighed,
+)
 from dse.search.exact.work import (
     BOUND_BYTE,
     CALL,
@@ -43,7 +50,7 @@ from dse.search.exact.work import (
 )
 
 FEW_ROWS, MOST_ROWS = 200_000, 60_000
-"""Partial designs held at once, of one stage alone and in all; more are completed in portions."""
+"""Partial designs in memory at once, of one stage and in all."""
 
 TOGETHER = 16_384
 """Partial designs bounded together."""
@@ -55,26 +62,26 @@ _ROUNDS = 3
 """Times that each list of fleets is shortened by bounds, which the shorter ones sharpen."""
 
 _FIRST = 16
-"""Stages of fewer fleets than this part of what may be held are listed before others."""
+"""Stages with fewer fleets than this part of `FEW_ROWS` are listed first."""
 
 TRIED = 500_000
-"""Bounds alone are tried first, and may take so much work for each kind of scenarios."""
+"""Most work of the first reduction for each kind of scenarios."""
 
 
 Reduction = Callable[[Index], Index]
-"""Takes scenarios that are open, and returns those that stay so."""
+"""Takes open scenarios, and returns those that remain open."""
 
 
 class Composer:
     """Composes the front of a problem."""
 
     splits = True
-    """Whether more partial designs than are held at once are completed some after others."""
+    """Whether too many partial designs are completed in portions."""
 
     def __init__(
         self, problem: Problem, archive: Archive, progress: Progress | None = None
     ) -> None:
-        """Start with nothing evaluated; axes are sorted by stage, others are the scenario's."""
+        """Start with nothing evaluated, and axes sorted by stage."""
         self.problem = problem
         self.incumbents = Incumbents(archive, len(problem.goals))
         self.log = Log()
@@ -100,7 +107,7 @@ class Composer:
         self.reduce()
 
     def reduce(self) -> None:
-        """Let each reduction close scenarios, until none is open."""
+        """Let each reduction close scenarios, until all are closed."""
         scenarios = self._scenarios()
         for reduction in self.reductions:
             scenarios = reduction(scenarios)
@@ -158,7 +165,9 @@ class Composer:
         """Return the scenarios that may hold a design of the front, best first."""
         self.log.reduction = "bounds first"
         found, losses = [], []
-        for block in blocks(tuple(self.problem.sizes[k] for k in self.outer), SCENARIOS):
+        whole = [n for n, part in zip(self.fleets, self.parts, strict=True) if not part.designs]
+        most = max(1, min(SCENARIOS, MOST_FLEETS // max(whole, default=1)))
+        for block in blocks(tuple(self.problem.sizes[k] for k in self.outer), most):
             index = np.zeros((len(block), len(self.problem.sizes)), dtype=np.int64)
             index[:, self.outer] = block.rows(np.arange(len(block)))
             batch = self._batch(index)
@@ -186,9 +195,9 @@ class Composer:
     def _close(
         self, scenarios: Index, lists: Sequence[Fleets] | None = None, *, behind: bool = True
     ) -> None:
-        """Evaluate what may be on the front in scenarios, or count nothing of them.
+        """Evaluate the designs of scenarios that may be on the front, or count nothing of them.
 
-        Stages of which bounds leave too many fleets are chosen `behind` the others.
+        Stages with too many open fleets are chosen `behind` the others.
         """
         before, self._left = self.log.copy(), [scenarios[:0]]
         try:
@@ -201,7 +210,7 @@ class Composer:
                 parts = self._bounded(batch)
             others = [stage for stage in self._by_size if stage not in parts]
             if others and not behind:
-                raise NotComposedError("bounds alone leave too many fleets of a stage")
+                raise NotComposedError("bounds leave too many fleets of a stage")
             order = sorted(parts, key=lambda stage: len(parts[stage]))
             left = [*blocks_of(batch, parts, order, self.most)]
             for stage in others:
@@ -216,11 +225,11 @@ class Composer:
 
     @property
     def _by_size(self) -> list[int]:
-        """The stages, those of few fleets first: they narrow the bounds of others."""
+        """The stages, small ones first, which narrow the bounds of others."""
         return sorted(range(len(self.parts)), key=self.fleets.__getitem__)
 
     def _bounded(self, batch: Scenarios) -> dict[int, PartialDesigns]:
-        """Return the fleets that bounds leave of each stage, but for those of too many."""
+        """Return the open fleets of each stage, without stages that have too many."""
         parts: dict[int, PartialDesigns] = {}
         for most in (self.few // _FIRST, self.few)[len(self.parts) == 1 :]:
             for stage in [stage for stage in self._by_size if stage not in parts]:
@@ -236,7 +245,7 @@ class Composer:
         return parts
 
     def _listed(self, batch: Batch, lists: Sequence[Fleets]) -> dict[int, PartialDesigns]:
-        """Return the fleets of lists that bounds leave of each stage, scenario by scenario."""
+        """Return the open fleets of each list, scenario by scenario."""
         self.log.reduction = "drop replaceable fleets"
         count = len(batch.index)
         check_rows(count * max(map(len, lists)), self.most)
@@ -269,7 +278,7 @@ class Composer:
         done: Collection[int],
         parts: Mapping[int, PartialDesigns],
     ) -> None:
-        """Complete partial designs: all together, or where they are too many, some after others."""
+        """Complete partial designs, in portions if they are too many."""
         if not left:
             self._finish(rows.index)
             return
@@ -300,7 +309,7 @@ class Composer:
         done: Collection[int],
         parts: Mapping[int, PartialDesigns],
     ) -> PartialDesigns:
-        """Return partial designs with one more decision made, as far as the front allows."""
+        """Return the open partial designs with one more decision made."""
         stage = decision.stage
         weights = self._ways(batch, parts, {stage, *done})
         rows = decision.join(rows.take((weights > 0)[rows.scenario]))
@@ -313,7 +322,7 @@ class Composer:
         return rows.take(kept)
 
     def _finish(self, index: Index) -> None:
-        """Take the designs that are left of a batch."""
+        """Take the remaining designs of a batch."""
         evaluation, hopeful = self.incumbents.compare(index)
         kept = hopeful | ~evaluation.feasible
         self.log.settle(int((~kept).sum()))
@@ -326,13 +335,13 @@ class Composer:
         return Batch(self.bounds, self.parts, scenarios)
 
     def _dominated(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Return which bounds (n, m) cannot be met by a design that is requested."""
+        """Return which bounds (n, m) rule out every design of the front."""
         return self.incumbents.dominated(loss)
 
     def _ways(
         self, batch: Scenarios, parts: Mapping[int, PartialDesigns], chosen: Collection[int]
     ) -> NDArray[np.object_]:
-        """Return in how many ways the stages that are not chosen may be, by scenario."""
+        """Return the number of fleets of all open stages together, by scenario."""
         ways = np.full(len(batch.index), 1, dtype=object)
         for stage, number in enumerate(self.fleets):
             if stage in chosen:
@@ -354,8 +363,8 @@ class Composer:
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
         """Return which rows may lead to the front, and the least losses of all.
 
-        `known` tells the stages that are chosen in part or whole; `weights` how many designs a row
-        stands for, by scenario, times `each`.
+        `known` encloses the chosen stages.  A row has as many designs as the weight of its scenario
+        times `each`.
         """
         spend(CALL)
         missed, worse = np.zeros((2, len(rows)), dtype=bool)

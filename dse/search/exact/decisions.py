@@ -1,4 +1,4 @@
-"""What is chosen next of partial designs: counts of a fleet, or one of fleets that are listed."""
+"""Decisions on partial designs: counts of a fleet, or one of the listed fleets."""
 
 from __future__ import annotations
 
@@ -15,26 +15,24 @@ from numpy.typing import NDArray
 from dse.search.exact.partial import Enclosed, PartialDesigns, Scenarios
 
 _WITHIN = 8
-"""BlockChoice that are in a larger one."""
+"""Blocks of fleets in a larger block."""
 
 _TOGETHER = 64
-"""Choices of the first counts of a fleet that are made together."""
+"""Most choices of the first counts of a fleet in one decision."""
 
 
 @dataclass(frozen=True)
 class CountChoice:
-    """The next axes of a stage of which nothing, or all before them, is chosen.
+    """The choice of the next axes of a stage.
 
     Attributes
     ----------
-    stage
-        Which one.
     places
-        Each of its axes that is chosen now, and how many values it has.
+        The axes, with their numbers of values.
     open
-        In how many ways the others may be chosen.
+        Number of fleets for each choice.
     enclosed
-        Returns the columns of the stage of partial designs of which these are chosen.
+        Returns the columns of the stage after the choice.
     """
 
     stage: int
@@ -49,32 +47,30 @@ class CountChoice:
         return rows
 
     def each(self, rows: PartialDesigns) -> NDArray[np.intp] | int:
-        """Return how many fleets of the stage each of partial designs may have."""
+        """Return the number of fleets of the stage that each partial design represents."""
         return self.open
 
     def made(self, rows: PartialDesigns) -> NDArray[np.intp]:
-        """Return how many partial designs `join` makes of each."""
+        """Return the number of partial designs that `join` makes of each."""
         return np.full(len(rows), math.prod(self.places.values()))
 
 
 @dataclass(frozen=True)
 class BlockChoice:
-    """Listed fleets of a stage, some of one scenario that follow each other in each block.
+    """The choice of a block of consecutive listed fleets of a stage.
 
     Attributes
     ----------
-    stage
-        Which one.
     places
-        Its axes.
+        Axes of the stage.
     fleets
-        All of them, sorted by scenario.
+        All listed fleets, sorted by scenario.
     first
         The first fleet of each block.
     within
-        The larger block, or the scenario, that each is in; ascending.
+        The larger block, or the scenario, of each block, ascending.
     enclosed
-        Returns the columns of the stage of partial designs of which a block is chosen.
+        Returns the columns of the stage after the choice.
     """
 
     stage: int
@@ -85,7 +81,7 @@ class BlockChoice:
     enclosed: Enclosed
 
     def join(self, rows: PartialDesigns) -> PartialDesigns:
-        """Return partial designs, each once for every block of what it has chosen so far."""
+        """Return partial designs, each once for every block in its larger one."""
         left, right = _pairs(_chosen(rows), self.within)
         scenario, index = rows.scenario[left], rows.index[left]
         if len(self.first) < len(self.fleets):
@@ -95,24 +91,24 @@ class BlockChoice:
         return PartialDesigns(scenario, index)
 
     def each(self, rows: PartialDesigns) -> NDArray[np.intp] | int:
-        """Return how many fleets of the stage each of partial designs may have."""
+        """Return the number of fleets of the stage that each partial design represents."""
         if rows.block is None:
             return 1
         return np.diff(self.first, append=len(self.fleets))[rows.block]
 
     def made(self, rows: PartialDesigns) -> NDArray[np.intp]:
-        """Return how many partial designs `join` makes of each."""
+        """Return the number of partial designs that `join` makes of each."""
         chosen = _chosen(rows)
         counts: NDArray[np.intp] = np.bincount(self.within, minlength=1 + chosen.max(initial=0))
         return counts[chosen]
 
 
 Decision = CountChoice | BlockChoice
-"""What is chosen next of a stage."""
+"""The next decision on a stage."""
 
 
 def counts_of(batch: Scenarios, stage: int, sizes: tuple[int, ...]) -> Iterator[Decision]:
-    """Yield how a fleet is chosen: at once, or count by count where it is mixed."""
+    """Yield the decisions on a fleet: one, or count by count for a mixed fleet."""
     part = batch.parts[stage]
     places = part.places
     made = itertools.accumulate((sizes[place] for place in places), operator.mul)
@@ -126,9 +122,9 @@ def counts_of(batch: Scenarios, stage: int, sizes: tuple[int, ...]) -> Iterator[
 def blocks_of(
     batch: Scenarios, parts: Mapping[int, PartialDesigns], order: Sequence[int], most: int
 ) -> Iterator[Decision]:
-    """Yield how listed fleets of stages after the first are chosen, stage by stage.
+    """Yield the decisions on listed fleets of stages after the first.
 
-    Block by block, where there may be more than `most` designs.
+    With possibly more than `most` designs, blocks are decided before single fleets.
     """
     designs = np.ones(len(batch.index))
     for stage in order:
@@ -152,14 +148,14 @@ def blocks_of(
 
 
 def _chosen(rows: PartialDesigns) -> NDArray[np.intp]:
-    """Return what blocks of the next choice are in: a block, or before any a scenario."""
+    """Return the block of each partial design, or its scenario before the first block."""
     return rows.scenario if rows.block is None else rows.block
 
 
 def _pairs(
     left: NDArray[np.intp], right: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the positions of all pairs of equals; `right` comes sorted."""
+    """Return the positions of all pairs of equals, for sorted `right`."""
     starts = np.searchsorted(right, left, side="left")
     counts = np.searchsorted(right, left, side="right") - starts
     first = np.repeat(np.arange(len(left)), counts)

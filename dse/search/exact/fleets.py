@@ -1,20 +1,20 @@
 """The fleets of a stage that no other one replaces, by label setting.
 
-A fleet of many designs grows one design after the other; what is chosen of it so far is a label.
-A label dominates another of the same clock that lacks the same designs when all its sums over
-instances (area, for instance) and all its maxima (latency) are as good: whatever is added to both
-makes fleets that are as good.  By induction over the designs one is as good as any fleet (the
-principle of optimality).  A mean over bandwidth is compared by its sum and by the bandwidth.
+A fleet of many designs grows design by design, and a label is such a part of a fleet.  A label
+dominates another of the same clock and the same missing designs when all its sums over instances
+(such as area) and all its maxima (such as latency) are as good: the same additions to both make
+fleets that are as good.  By induction over the designs, some listed fleet is as good as any fleet
+(the principle of optimality).  A mean over bandwidth is compared by its sum and by the bandwidth.
 
-*Fleets that are too large are omitted* (`_Growth.ceiling`).  Where low values are wanted of all
-but what a fleet carries, and that counts only up to `useful`, a fleet that carries more than that
-and an instance is no better than with one less: of the design with the largest ratio to bandwidth
-of what is wanted low.  As that makes a sum strictly lower, it ends at one not too large.
+*Too large fleets are omitted* (`_Growth.ceiling`).  Let low values be wanted of all columns but
+capacity, and capacity count only up to `useful`.  A fleet with more than that and an instance is no
+better than with one instance less: of the design with the largest ratio of the wanted columns to
+bandwidth.  Each step makes a sum strictly lower, so the last fleet is not too large.
 
-*In bands of what they carry*, fleets have sharper bounds.  There more of it counts as better even
-beyond `useful`.  Of the fleets as good as a given one, none better and none of these with more
-bandwidth, let D be not too large.  A label that replaces one of D makes a fleet as good, so it is
-no better and carries no more: it is as D, also in its band.
+*Bands of capacity* have sharper bounds.  There more capacity counts as better even beyond `useful`.
+Let D have the most bandwidth of the best fleets that are as good as a given one, and be not too
+large.  A label that replaces one of D makes a fleet that is as good, so it is no better and has no
+more capacity: it is as D, also in its band.
 """
 
 from __future__ import annotations
@@ -39,25 +39,25 @@ from dse.model.stage import ROUNDING, StageParts, dependent_streams
 from dse.search.exact.work import CALL, FILTER, SORT, SORTED, NotComposedError, fitting, spend
 
 WHOLE, MANY = 50_000, 20_000_000
-"""A stage of no more fleets is examined whole, once; one of more than `MANY` has to grow."""
+"""Most fleets of a stage that are examined once and kept, and that are examined at all."""
 
 PORTION, FEW = 50_000, 4_096
-"""Fleets that are examined together; so few are compared with each other at once."""
+"""Fleets examined together, and compared with each other at once."""
 
 CHUNK, BYTE = 500_000, 600
-"""Labels that are made at once, and what each takes."""
+"""Labels made at once, and bytes of each."""
 
 FEW_LABELS, MOST_LABELS, MOST_KEPT = 50_000, 200_000, 20_000
-"""Labels that may be compared, unless in bands; those of a band; and whole fleets that are left."""
+"""Most labels at once, most labels of a band, and most listed fleets."""
 
 BAND = 1.25
 """Ratio of the most that fleets of a band carry to the least."""
 
 SAMPLE, HOPELESS = 2_000, 0.5
-"""When more of a sample than this is left, comparing all fleets would not pay."""
+"""If more than this share of a sample is undominated, comparing all fleets does not pay."""
 
 _MOST = np.finfo(float).max
-"""What is infinite is compared as this."""
+"""Replaces infinity in comparisons."""
 
 PER_BIT = "_per_bit"
 """Ends the names of stage columns that are a mean over bandwidth."""
@@ -81,10 +81,10 @@ Wanted = Mapping[str, tuple[bool, bool]]
 """Whether low and high values of each trait, or stage column, are wanted."""
 
 Band = tuple[float, float]
-"""What fleets carry at least and at most, bit/s."""
+"""Least and most capacity of fleets, bit/s."""
 
 Hopeful = Callable[[Traits, Traits], Flags]
-"""Tells which fleets may lead to the front, by the least and largest values of their traits."""
+"""Returns which fleets may lead to the front, by the least and largest values of their traits."""
 
 
 class TooManyLabelsError(NotComposedError):
@@ -110,25 +110,25 @@ class Fleets:
 
     @property
     def hull(self) -> tuple[Traits, Traits]:
-        """Least and largest value of each trait, (1,) each; there has to be a fleet."""
+        """Least and largest value of each trait, (1,) each."""
         low = {name: values.min(keepdims=True) for name, values in self.traits.items()}
         return low, {name: values.max(keepdims=True) for name, values in self.traits.items()}
 
 
 @dataclass(frozen=True)
 class StageFleets:
-    """All fleets of a stage in scenarios that do not tell them apart.
+    """All fleets of a stage in scenarios of one kind.
 
     Attributes
     ----------
     influence
-        Says which traits there are.
+        The traits.
     part
         The stage and its axes.
     point
         A design of one of the scenarios, (d,).
     floor
-        What the stage has to carry, bit/s; fleets that do not are omitted.
+        Demand on the stage, bit/s. Fleets below it are omitted.
     """
 
     influence: Influence
@@ -166,7 +166,7 @@ class StageFleets:
         return list(self._examined())
 
     def _blocks(self) -> Iterator[Fleets]:
-        """Yield all fleets, some at a time; where they are few, they are examined once."""
+        """Yield all fleets in portions."""
         yield from self._whole if self.count <= WHOLE else self._examined()
 
     def _examined(self) -> Iterator[Fleets]:
@@ -180,7 +180,7 @@ class StageFleets:
             yield self._carrying(Block(self.space.sizes, ranges))
 
     def _carrying(self, points: Block | Index) -> Fleets:
-        """Return those of some fleets that carry what they have to."""
+        """Return the fleets that meet the demand."""
         spend(len(points) + CALL)
         fleet = self.part.stage.fleet(self.space.columns(points))
         shape = points.shape if isinstance(points, Block) else (len(points),)
@@ -197,9 +197,9 @@ class StageFleets:
     def enclosed(
         self, index: Index, left: Sequence[int], band: Band | None = None
     ) -> tuple[tuple[Traits, Traits], Column]:
-        """Return the ends of the traits of fleets whose counts `left` are open, and of capacity.
+        """Return the ends of the traits of fleets with open counts `left`, and their most capacity.
 
-        Of all, or of those of a band.
+        A `band` limits the fleets.
         """
         part, columns = self.part, self.space.columns(index)
         chosen = [place for place in part.places if place not in left]
@@ -219,7 +219,7 @@ class StageFleets:
 
     @cached_property
     def hull(self) -> tuple[Traits, Traits] | None:
-        """Least and largest value of each trait, (1,) each; None when there is no fleet."""
+        """Least and largest value of each trait, (1,) each, or None without a fleet."""
         if self.grows:
             both, carried = self.enclosed(self.clocks, [*self.part.designs])
             found = [both] if (carried >= self.floor * (1.0 - ROUNDING)).any() else []
@@ -298,11 +298,11 @@ class StageFleets:
 
     @property
     def too_many(self) -> str:
-        """What is said where they are."""
+        """Message for too many fleets."""
         return f"fleets of stage {self.part.stage.name} that none can replace are too many"
 
     def _signed(self, fleets: Fleets, wanted: Wanted, enough: float) -> Matrix:
-        """Return the traits that matter as what is to be low; see `listed`."""
+        """Return the wanted traits as losses (see `listed`)."""
         capacities = self.influence.capacities
         capped = {name: np.minimum(fleets.traits[name], enough) for name in capacities}
         return _signed(dict(fleets.traits) | capped, wanted, len(fleets))
@@ -338,22 +338,22 @@ class StageFleets:
 
 @dataclass(frozen=True)
 class _Growth:
-    """How fleets of a stage grow.
+    """The growth of fleets of a stage.
 
     Attributes
     ----------
     fleets
         All of them.
     columns
-        In which directions stage columns are wanted, but for capacity of which more is better.
+        Wanted directions of stage columns. More capacity is better besides.
     hopeful
         As in `StageFleets.listed`.
     useful
-        From which capacity on more is no better, bit/s.
+        Capacity above which more is no better, bit/s.
     band, most
-        Those that are wanted, and what they may carry without being too large, bit/s.
+        Wanted capacities, and the most of a fleet that is not too large, bit/s.
     limit
-        Labels that may be compared.
+        Most labels.
     """
 
     fleets: StageFleets
@@ -365,7 +365,7 @@ class _Growth:
     limit: int = FEW_LABELS
 
     def bands(self) -> Iterator[_Growth]:
-        """Yield how fleets grow band by band."""
+        """Yield the growth of each band."""
         low = max(self.fleets.floor, self.fleets.smallest)
         high = min(sum(map(self.fleets.most, self.fleets.part.designs)), self.ceiling)
         count = max(1, math.ceil(math.log(high / low, BAND))) if high > low else 1
@@ -377,7 +377,7 @@ class _Growth:
 
     @cached_property
     def wanted(self) -> dict[str, tuple[bool, bool]]:
-        """The directions of columns that tell fleets apart: not of means of equal values."""
+        """The directions of columns that differ among fleets."""
         each, found = self._each, {}
         for name, wanted in self.columns.items():
             values = np.ravel(STAGE_COLUMNS[name](each))
@@ -388,14 +388,14 @@ class _Growth:
 
     @property
     def _each(self) -> Fleet:
-        """One instance of each design, as a fleet of its own."""
+        """Fleets of one instance of each design."""
         designs = self.fleets.part.stage.designs
         one, at = np.ones(1), np.arange(len(designs.names))
         return Fleet([one], [at], designs, 1.0, np.full(1, np.inf))
 
     @cached_property
     def ceiling(self) -> float:
-        """The most that fleets carry that are not too large, bit/s."""
+        """The most capacity of fleets that are not too large, bit/s."""
         fleets, wanted = self.fleets, self.wanted
         axes = [fleets.space.axes[place] for place in fleets.part.designs]
         whole = all(
@@ -428,7 +428,7 @@ class _Growth:
         return labels
 
     def _check_replaceable(self) -> None:
-        """Raise an error where a sum is wanted both ways: different sums cannot replace others."""
+        """Raise an error if a sum is wanted both ways: different sums cannot replace each other."""
         ends_ = {name: list(ends) for name, ends in self.wanted.items() if name not in MAXIMA}
         ratios = [ends[::-1] for name, ends in ends_.items() if name.endswith(PER_BIT)]
         carried = [
@@ -439,7 +439,7 @@ class _Growth:
             raise TooManyLabelsError(f"stage {self.fleets.part.stage.name} has too many fleets")
 
     def _fleet(self, index: Index, left: Sequence[int]) -> Fleet:
-        """Return labels as the fleets that they are without the designs that they lack."""
+        """Return labels as fleets without the missing designs."""
         part = self.fleets.part
         columns = self.fleets.space.columns(index, part.stage.reads)
         counts = part.stage.counts(columns)
@@ -491,7 +491,7 @@ def together(every: Sequence[Fleets]) -> Fleets:
 
 
 def _signed(traits: Mapping[str, Column], wanted: Wanted, count: int) -> Matrix:
-    """Return what is to be low of columns, (count, columns), each that tells rows apart once."""
+    """Return wanted columns as losses, (count, columns), without constant and equal ones."""
     columns = []
     for name, values in traits.items():
         low, high = wanted[name]

@@ -1,4 +1,4 @@
-"""What a composition has evaluated and pruned so far, and the designs it begins with."""
+"""The incumbents and the log of a composition, and its first designs."""
 
 from __future__ import annotations
 
@@ -21,15 +21,14 @@ from dse.search.exact.work import CALL, SORTED, spend, spend_comparing
 
 @dataclass
 class Log:
-    """The certificate of a composition: which reduction settled how many designs, unevaluated.
+    """The certificate of a composition: the number of designs that each reduction settled.
 
     Attributes
     ----------
     reduction
-        The one that is at work.
+        The current reduction.
     dominated, infeasible
-        By reduction: those of which an incumbent dominates a bound, or whose fleets others that
-        are at least as good replace; those that violate a constraint.
+        Pruned designs by reduction.  Dominated ones include those with replaceable fleets.
     """
 
     reduction: str = ""
@@ -43,11 +42,11 @@ class Log:
 
     @property
     def pruned(self) -> int:
-        """How many designs are."""
+        """Number of pruned designs."""
         return sum(self.dominated.values()) + sum(self.infeasible.values())
 
     def by_reduction(self) -> dict[str, int]:
-        """Return how many designs each reduction settled."""
+        """Return the number of designs that each reduction settled."""
         names = dict.fromkeys([*self.infeasible, *self.dominated])
         return {n: self.infeasible.get(n, 0) + self.dominated.get(n, 0) for n in names}
 
@@ -57,7 +56,7 @@ class Log:
 
 
 class Incumbents:
-    """The best losses known, with which bounds are compared, and an account of every design."""
+    """The best known losses and designs, to compare bounds with."""
 
     def __init__(self, archive: Archive, objectives: int) -> None:
         """Start with nothing known."""
@@ -72,13 +71,13 @@ class Incumbents:
         return dominated(loss, self.loss)
 
     def draw(self) -> None:
-        """Evaluate random designs, which show what the space is like."""
+        """Evaluate random designs."""
         sizes = self.archive.sizes
         drawn = np.random.default_rng(0).integers(0, sizes, size=(RANDOM, len(sizes)))
         self.compare(distinct(drawn))
 
     def compare(self, index: Index) -> tuple[Evaluation, NDArray[np.bool_]]:
-        """Evaluate designs to compare bounds with; return which are feasible and not dominated."""
+        """Evaluate designs to compare bounds with, and return the feasible, undominated ones."""
         found = self.archive.evaluate_reference(index)
         hopeful = self._remember(index, found)  # before the effort may end
         spend(len(index) + CALL)
@@ -92,7 +91,7 @@ class Incumbents:
             spend(len(index) + CALL)
 
     def settle(self) -> None:
-        """Evaluate what is known of the front so far, where nothing more is going to be known."""
+        """Evaluate the designs of the front so far, at the end of an unfinished proof."""
         new = [row for row, one in enumerate(self.designs) if _key(one) not in self._evaluated]
         if new:
             self.archive.evaluate_new(self.designs[new])

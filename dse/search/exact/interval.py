@@ -1,8 +1,7 @@
 """The designs that may beat others between two values of a number, composed from parts.
 
-As in `dse.search.exact.compose`, but a partial design is bounded at both values, and what counts
-is the better of the two bounds.  That bounds every design at every value between them, as the
-bounds rise or fall throughout.
+As in `dse.search.exact.compose`, but a partial design has the better of its bounds at both values.
+Bounds rise or fall throughout, so this bounds every design at every value between.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _MOST = 400_000
 """Most designs, and partial designs, that are wanted."""
 
 _MOST_WORK = 40_000_000 * ROW
-"""What bounds between two values may take, counted in designs that are evaluated."""
+"""Most work of bounds between two values, in evaluated designs."""
 
 
 class BetweenComposer(Composer):
@@ -43,7 +42,7 @@ class BetweenComposer(Composer):
         worst: NDArray[np.float64],
         column: int | None,
     ) -> None:
-        """Take the problem at both values, over one space; see `may_beat` for the rest."""
+        """Take the arguments of `may_beat`."""
         super().__init__(ends[0], Archive(ends[0], total=ends[0].size))
         self.few = self.most = fitting(_MOST, 8 * (1 + len(ends[0].sizes)))
         self.splits = False
@@ -86,12 +85,12 @@ def may_beat(
     worst
         The losses (h, m) that the others have at most between the two values.
     column
-        The one loss that decides; None when a design is requested unless it is dominated.
+        The one loss that decides, or None for dominance.
 
     Returns
     -------
     Index or None
-        None when there are more than `_MOST`, or when bounds say too little.
+        None when there are more than `_MOST`, or when bounds take too much work.
     """
     composer = BetweenComposer(ends, worst, column)
     try:

@@ -1,10 +1,10 @@
 """Nodes: scenarios that share fleets, and the fleets that they need of each stage.
 
-A fleet of a list is as good as those that it replaces in every direction in which the losses, or
-the demand, want a trait (`dse.model.influence`).  *No vector of losses is lost*: let D be a design
-of the front.  Exchange its fleets, stage by stage, for one of the list that is as good.  What
-comes out meets the demand and the constraints as D does, and its losses are no worse, so they are
-the same.  It is never pruned: its bounds do not exceed losses that no evaluated design dominates.
+A listed fleet is as good as the fleets that it replaces in every wanted direction of a trait
+(`dse.model.influence`).  *No vector of losses is lost*: let D be a design of the front.  Exchange
+its fleets, stage by stage, for listed ones that are as good.  The new design meets the demand and
+the constraints as D does, and its losses are no worse, so they are the same.  It is never pruned:
+no evaluated design dominates its losses, and its bounds do not exceed them.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ class Node:
     Attributes
     ----------
     influence
-        Which traits there are.
+        The traits.
     rows, scenarios
-        Which of the scenarios, and these as designs (s, d).
+        Positions of the scenarios, and the scenarios as designs (s, d).
     stages
         The fleets of each stage.
     incumbents
-        With which bounds are compared.
+        Evaluated designs to compare bounds with.
     """
 
     influence: Influence
@@ -63,7 +63,7 @@ class Node:
 
     @cached_property
     def hulls(self) -> list[Ends]:
-        """Ends of the traits of each stage; fewer than stages when one has no fleet."""
+        """Ends of the traits of each stage with a fleet."""
         return [hull for stage in self.stages if (hull := stage.hull) is not None]
 
     @property
@@ -72,10 +72,10 @@ class Node:
         return len(self.hulls) == len(self.stages)
 
     def without_empty(self) -> Node:
-        """Return the node without fleets that carry nothing, where no design with one is feasible.
+        """Return the node without empty fleets, if no design with one is feasible.
 
-        Traits of a set with the empty fleet are not enclosed by their ends: a wait that falls with
-        bandwidth is 0 of no fleet.
+        The ends of traits do not enclose a set with the empty fleet: a wait that falls with
+        bandwidth is 0 without a fleet.
         """
         stages = list(self.stages)
         for number, stage in enumerate(stages):
@@ -89,7 +89,7 @@ class Node:
         return replace(self, stages=tuple(stages))
 
     def _columns(self, index: Index, known: Mapping[int, Ends]) -> Columns:
-        """Return what designs offer of whose stages some are known, others anything."""
+        """Return the columns of designs of which some stages are `known`."""
         columns: Columns = self.influence.bounds.problem.space.columns(index)
         offered = [known.get(stage, hull) for stage, hull in enumerate(self.hulls)]
         return columns | self.influence.enclosed_chain(*zip(*offered, strict=True))
@@ -100,7 +100,7 @@ class Node:
         return self.influence.bounds.best(self._columns(index, known), count)
 
     def alike(self) -> Iterator[tuple[Node, Wanted, float]]:
-        """Yield scenarios that want the same of fleets, that, and which capacity is enough."""
+        """Yield scenarios that want the same of fleets, with the wants and the useful capacity."""
         count, names = len(self.scenarios), tuple(self.hulls[0][0])
         columns = self._columns(self.scenarios, {})
         goals, helps = (
@@ -123,9 +123,9 @@ class Node:
             yield some, wanted, float(key[-1])
 
     def listed(self, wanted: Wanted, enough: float) -> list[Fleets]:
-        """Return the fleets of each stage that may lead to the front, and none replaces.
+        """Return the fleets of each stage that may lead to the front, without replaceable ones.
 
-        Of every stage none, when one has none.
+        All lists are empty if one is.
 
         Raises
         ------
@@ -154,9 +154,9 @@ class Node:
         return [found[stage] for stage in range(len(self.stages))]
 
     def _useful(self, stage: int, enough: float) -> float:
-        """Return from which capacity of a stage on more of it changes nothing.
+        """Return the useful capacity of a stage: `enough`, or the most of another stage.
 
-        What is `enough`, or the most that another stage can carry: the chain has the least.
+        The stage with the least limits the chain.
         """
         others = [high for place, (_, high) in enumerate(self.hulls) if place != stage]
         most = [float(high[name][0]) for name in self.influence.capacities for high in others]
@@ -202,9 +202,9 @@ class Node:
 def fleet_kinds(
     bounds: Bounds, parts: Sequence[StageParts], scenarios: Index
 ) -> tuple[Matrix, NDArray[np.intp], Sequence[str]]:
-    """Return what tells the fleets of scenarios (s, d) apart, kind by kind, and which kind each is.
+    """Return the different kinds of scenarios (s, d) for fleets, and the kind of each scenario.
 
-    The last but one columns are what is settled beside stages, of which the names are returned.
+    The last column is the demand.  The named columns before it are quantities without stages.
     """
     columns = bounds.problem.space.columns(scenarios)
     known = beside_stages(bounds, columns)

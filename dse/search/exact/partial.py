@@ -1,4 +1,4 @@
-"""Partial designs in batches of scenarios: what is chosen, what is open, and its bounds."""
+"""Partial designs in batches of scenarios, and their bounds."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from dse.model.space import Index
 from dse.model.stage import Columns, StageParts
 from dse.search.exact.work import NotComposedError
 
-_MOST_ROWS = 2_000_000
-"""Fleets of a stage that are examined one by one."""
+MOST_FLEETS = 2_000_000
+"""Most fleets of a stage of one design, in all scenarios of a batch."""
 
 StageColumns = Mapping[str, Any]
 """Low and high ends of the columns of one stage."""
@@ -28,7 +28,7 @@ Both = tuple[StageColumns, StageColumns]
 """The bounds of the columns of a stage at two values of a number."""
 
 Enclosed = Callable[["PartialDesigns"], Any]
-"""Returns the columns of a stage that is chosen in part or whole."""
+"""Returns the columns of a stage whose fleet is chosen, in part or whole."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class PartialDesigns:
     scenario
         Position of each row's scenario in its batch, (n,), ascending.
     index
-        Design points (n, d); 0 on axes that are not chosen yet.
+        Design points (n, d), 0 on open axes.
     block
-        The block of fleets that each has of a stage of which one is being chosen.
+        The block of fleets that each row has of the stage being chosen, or None.
     """
 
     scenario: NDArray[np.intp]
@@ -66,7 +66,7 @@ class PartialDesigns:
 
 
 class Batch:
-    """Scenarios that are closed together: their columns, and what is known of each stage."""
+    """Scenarios that are closed together: their columns, and the enclosures of each stage."""
 
     def __init__(self, bounds: Bounds, parts: tuple[StageParts, ...], index: Index) -> None:
         """Take scenarios `index` (s, d)."""
@@ -80,7 +80,7 @@ class Batch:
 
     @property
     def rows(self) -> PartialDesigns:
-        """The scenarios as partial designs that choose nothing else."""
+        """The scenarios as partial designs."""
         return PartialDesigns(np.arange(len(self.index)), self.index)
 
     def bound(
@@ -88,7 +88,7 @@ class Batch:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the least losses and violations of partial designs.
 
-        `stages` encloses the stages that are chosen in part or whole; others may be anything.
+        `stages` encloses the stages that are chosen, in part or whole.
         """
         columns: Columns = at_rows(self.columns, rows.scenario)
         known = [
@@ -121,7 +121,7 @@ class Batch:
         self.hulls[stage] = {name: Enclosure(low[name], high[name]) for name in low}
 
     def enclosed(self, stage: int, rows: PartialDesigns, first: NDArray[np.intp]) -> Enclosed:
-        """Return what encloses a stage that has one of some blocks of fleets."""
+        """Return a function that encloses a stage with one of some blocks of fleets."""
         hulls = {
             name: Enclosure(np.minimum.reduceat(column, first), np.maximum.reduceat(column, first))
             for name, column in self.exact(stage, rows).items()
@@ -129,17 +129,17 @@ class Batch:
         return lambda some: at_rows(hulls, cast(NDArray[np.intp], some.block))
 
     def floor(self, scenario: NDArray[np.intp]) -> Column:
-        """Return what every stage has to carry in the given scenarios."""
+        """Return the demand on every stage in the given scenarios, bit/s."""
         return self.bounds.floor(at_rows(self.columns, scenario))
 
     def _hull(self, part: StageParts) -> StageColumns:
-        """Return the enclosures of a stage of which nothing is chosen, a row per scenario."""
+        """Return the enclosures of an open stage, a row per scenario."""
         rows = self.rows
         if part.designs:
             return self._open(part, rows, ())
         sizes = self._space.sizes
-        if len(rows) * math.prod(sizes[place] for place in part.places) > _MOST_ROWS:
-            return self._hull_by_design(part)
+        if len(rows) * math.prod(sizes[place] for place in part.places) > MOST_FLEETS:
+            raise NotComposedError(f"stage {part.stage.name} has too many fleets")
         for place in part.places:
             rows = rows.expand(place, sizes[place])
         fleet = part.stage.fleet(self._space.columns(rows.index, part.stage.reads))
@@ -149,20 +149,6 @@ class Batch:
             every = np.broadcast_to(fleet.column(name), (len(rows),)).reshape(shape)
             found[name] = Enclosure(every.min(axis=1), every.max(axis=1))
         return found
-
-    def _hull_by_design(self, part: StageParts) -> StageColumns:
-        """Return the enclosures of a stage whose fleets are of one design each."""
-        axes = {self._space.axes[place].name: self._space.axes[place] for place in part.places}
-        name, designs = part.stage.name, part.stage.designs
-        if f"{name}.instances" not in axes or f"{name}.clock" in axes:
-            raise NotComposedError(f"stage {name} has too many fleets")
-        counts = axes[f"{name}.instances"].columns[f"{name}.instances"]
-        clock = self._space.columns(self.index).get(f"{name}.clock", np.ones(1))
-        some = Enclosure(counts.min(keepdims=True), counts.max(keepdims=True))
-        return self._union(
-            self._fleets(part, self.rows, [some], [np.array([design])], clock)
-            for design in range(len(designs.names))
-        )
 
     def _open(
         self, part: StageParts, rows: PartialDesigns, chosen: tuple[int, ...]
@@ -195,7 +181,7 @@ class Batch:
             return {name: fleet.column(name) for name in self._wanted}
 
     def _union(self, parts: Iterable[StageColumns]) -> StageColumns:
-        """Return the enclosures of what may be any of `parts`."""
+        """Return the hull of some enclosures."""
         every = list(parts)
         return {name: hull([part[name] for part in every]) for name in self._wanted}
 
@@ -230,7 +216,7 @@ class Pair:
         self.other.narrow(stage, rows)
 
     def enclosed(self, stage: int, rows: PartialDesigns, first: NDArray[np.intp]) -> Enclosed:
-        """Return what encloses a stage that has one of some blocks of fleets."""
+        """Return a function that encloses a stage with one of some blocks of fleets."""
         one, other = (batch.enclosed(stage, rows, first) for batch in (self.one, self.other))
         return lambda some: (one(some), other(some))
 
@@ -254,7 +240,7 @@ def ends_by_scenario(
 
 
 def at_rows(columns: Mapping[str, Any], rows: NDArray[np.intp]) -> Columns:
-    """Return some rows of columns, or of tuples of them; a constant stays one row."""
+    """Return some rows of columns, or of tuples of them. A constant stays one row."""
 
     def some(column: Any) -> Any:
         if isinstance(column, tuple):
@@ -267,6 +253,6 @@ def at_rows(columns: Mapping[str, Any], rows: NDArray[np.intp]) -> Columns:
 def weighed(
     scenario: NDArray[np.intp], weights: NDArray[np.object_], each: NDArray[np.intp]
 ) -> int:
-    """Return how many designs rows stand for: `each`, times the weight of its scenario."""
+    """Return the number of designs of partial designs: `each`, times its scenario's weight."""
     counts = np.bincount(scenario, each, minlength=len(weights))
     return sum(int(count) * int(weight) for count, weight in zip(counts, weights, strict=True))

@@ -22,14 +22,11 @@ from dse.search.outcome import Certificate, Outcome
 if TYPE_CHECKING:
     from dse.search.exact.compose import Composer
 
-ENOUGH = 100_000
-"""Spaces up to this size are enumerated: it takes less than putting designs together."""
-
-_LITTLE = 400_000
-"""Spaces up to this size are enumerated too, where that takes less than to set a composition up."""
+ENOUGH = 400_000
+"""Spaces up to this size are enumerated: composition needs more time to set up."""
 
 FIRST, SHARE = 2_000_000, 4
-"""Composition may take so much work, or what it takes to evaluate one of so many designs."""
+"""Most work of composition: at least `FIRST`, and one of `SHARE` designs of the space."""
 
 _LARGE = f"more than {ENOUGH:,} designs, made of stages"
 
@@ -42,10 +39,9 @@ def prove(
     budget: int | None,
     limit: int,
 ) -> Outcome:
-    """Return the front of the whole space and why it is proven, or the front so far and why not.
+    """Return the proven front of the whole space, or the front so far with the cause of its end.
 
-    Composition is given up for enumeration once it took a share of the work that enumeration may
-    take.
+    Beyond a share of the work of enumeration, composition is given up for it.
 
     Raises
     ------
@@ -64,23 +60,21 @@ def prove(
     with suppress(TooLargeError):
         check_enumerable(problem, budget=budget, limit=limit)
         most = max(FIRST, problem.size / SHARE)
-    if most is not None and problem.size <= _LITTLE:
-        return enumerated(problem, progress, "the expected work is small")
     composer = _composer(problem, progress)
     try:
         return _composed(composer, _LARGE, most)
     except (NotComposedError, TooMuchWorkError) as error:
-        return enumerated(problem, progress, str(error), composer.incumbents.designs)
+        return enumerated(problem, progress, str(error))
 
 
 def _composer(problem: Searchable, progress: Progress | None) -> Composer:
-    from dse.search.exact.compose import Composer  # only where something is composed
+    from dse.search.exact.compose import Composer  # loads slowly
 
     return Composer(cast(Problem, problem), Archive(problem, total=problem.size), progress)
 
 
 def _composed(composer: Composer, reason: str, most: float | None = None) -> Outcome:
-    """Compose, with as much work as it may take before enumeration; None: instead of it."""
+    """Compose with limited work before enumeration, or with any work if `most` is None."""
     problem, archive, way = composer.problem, composer.incumbents.archive, "composed"
     try:
         with limited(designs=math.inf if most is None else most):
@@ -91,7 +85,7 @@ def _composed(composer: Composer, reason: str, most: float | None = None) -> Out
         way, reason = unfinished_at(error, composer.settled, archive)
         composer.incumbents.settle()
     log = composer.log
-    if way != "composed":  # what settles may be among what was pruned: not all is accounted for
+    if way != "composed":  # evaluated designs may be pruned ones
         over = max(0, archive.evaluated + log.pruned + 1 - problem.size)
         for name, count in log.dominated.items():
             log.dominated[name] = max(0, count - over)

@@ -1,4 +1,4 @@
-"""How much work a proof may take: counted where it is done, and limited there."""
+"""The work of a proof: its count, and its limits."""
 
 from __future__ import annotations
 
@@ -17,40 +17,38 @@ from dse.errors import TooLargeError
 from dse.search.outcome import INTERRUPTED
 
 ROW = 12
-"""What it takes to bound a partial design or a cell, counted in designs that are evaluated."""
+"""Work to bound a partial design or a cell, in evaluated designs."""
 
 FILTER, SORT = 4, 40
-"""What it takes to compare one of many fleets or chains with the others, likewise: where another
-is as good, and where none is."""
+"""Work to compare a fleet with many others, in evaluated designs: a replaceable one, and others."""
 
 COMPARED, SORTED = 100, 700
-"""Pairs of losses that are compared in the time in which a design is evaluated: those of many with
-those of a front, and those of many with each other's front."""
+"""Pairs of losses for the work of a design: many losses with a front, and with each other."""
 
 _FEW = 1_000
-"""Losses of a front, of up to three, with which others are compared as fast as with more."""
+"""Size of a front of up to three losses from which on more rows take no longer to compare."""
 
 CALL = 10_000
-"""What any evaluation or bound takes besides, likewise."""
+"""Fixed work of an evaluation or a bound, in evaluated designs."""
 
 LOOK = 100_000
-"""Work after which time and memory are examined again."""
+"""Work between two checks of time and memory."""
 
 BOUND_BYTE = 2_048
-"""What the bounds of a partial design or a cell take."""
+"""Memory for the bounds of a partial design."""
 
 HELD = 0.9
-"""Part of the memory that may be taken from which on nothing more is begun."""
+"""Share of the memory limit above which nothing more begins."""
 
 COPIES = 8
-"""As much memory as may be taken holds so many times what is worked on at once."""
+"""Ratio of the memory limit to the memory of the rows processed at once."""
 
 _RESIDENT = Path("/proc/self/statm")
 _PAGE_BYTE = 4096
 
 
 class TooMuchWorkError(TooLargeError):
-    """What was to be done takes more work than another way to do it."""
+    """The work exceeds that of another way to the same result."""
 
 
 class NotComposedError(TooLargeError):
@@ -58,35 +56,35 @@ class NotComposedError(TooLargeError):
 
 
 class EffortError(TooLargeError):
-    """The time or the memory that a proof may take is used up."""
+    """The time or the memory of a proof is used up."""
 
 
 class StopError(EffortError):
-    """The search is to stop, and to give what it has found, with a certificate of this way."""
+    """The search is to stop, and to return its front so far, with a certificate of this way."""
 
     way = INTERRUPTED
 
 
 Stop = Callable[[], bool]
-"""Called before each batch of designs: whether the search is to stop."""
+"""Returns, before each batch of designs, whether the search is to stop."""
 
 
 @dataclass
 class Work:
-    """What may be done and was done.
+    """The limits of work, and the work so far.
 
     Attributes
     ----------
     designs
-        The most work, counted in designs that are evaluated together.
+        Most work, in evaluated designs.
     seconds, byte
-        The most CPU time, and memory beyond what is in use now.
+        Most CPU time, and most memory beyond the memory in use now.
     stop
-        Whether it is to end before, None when nobody says so.
+        Returns whether to end early, or None.
     spent
-        Work done so far, counted likewise.
+        Work so far, in evaluated designs.
     ended
-        Why no more time or memory is taken, in words; "" while it may be.
+        Cause of the end, or "".
     """
 
     designs: float = math.inf
@@ -100,7 +98,7 @@ class Work:
     _start_byte: int = field(default_factory=lambda: _resident_byte())
 
     def spend(self, designs: int) -> None:
-        """Count work; raise an error when it is more than may be done."""
+        """Count work, and raise an error beyond a limit."""
         self.spent += designs
         if self.stop is not None and self.stop():
             self.ended = "it was interrupted"
@@ -121,7 +119,7 @@ class Work:
             )
         else:
             return
-        self._next = self.spent  # from now on whatever is begun ends at once
+        self._next = self.spent  # the next work ends at once
         raise EffortError(self.ended)
 
 
@@ -136,7 +134,7 @@ def limited(
     byte: float = math.inf,
     stop: Stop | None = None,
 ) -> Iterator[Work]:
-    """Limit the work that is done inside, also by limits around this one; see `Work`."""
+    """Limit the work inside, also by the limits around this one (`Work`)."""
     work = Work(designs, seconds, byte, stop)
     token = _WORKS.set((*_WORKS.get(), work))
     try:
@@ -146,7 +144,7 @@ def limited(
 
 
 def spend(designs: int) -> None:
-    """Count work: as much as it takes to evaluate so many designs together.
+    """Count the work of evaluating so many designs together.
 
     Raises
     ------
@@ -170,18 +168,18 @@ def most_byte() -> float:
 
 
 def fitting(rows: int, byte: int) -> int:
-    """Return how many rows of so many bytes are worked on at once, `rows` where memory allows."""
+    """Return the number of rows of so many bytes to process at once, `rows` if memory allows."""
     return int(max(1, min(rows, most_byte() / (COPIES * byte))))
 
 
 def spend_comparing(rows: int, front: NDArray[np.float64]) -> None:
-    """Count what it takes to tell which of so many rows a front (f, m) dominates."""
+    """Count the work of comparing so many rows with a front (f, m)."""
     count, losses = front.shape
     spend(rows * (count if losses > 3 else min(count, _FEW)) // COMPARED)
 
 
 def _resident_byte() -> int:
-    """Return the memory in use, 0 where the system does not tell."""
+    """Return the memory in use, or 0 if unknown."""
     with suppress(OSError):
         return int(_RESIDENT.read_text().split()[1]) * _PAGE_BYTE
     return 0
