@@ -6,7 +6,7 @@ The remaining designs are evaluated, so no vector of the front is lost.  The log
 is the certificate: together they settle every design.
 
 A scenario has the choices outside the stages (interface, granularity, ...).  Scenarios are closed
-in batches, promising ones first.
+in batches.
 """
 
 from __future__ import annotations
@@ -162,9 +162,9 @@ class Composer:
         return scenarios[:0]
 
     def _scenarios(self) -> Index:
-        """Return the scenarios that may hold a design of the front, best first."""
+        """Return the scenarios that may hold a design of the front."""
         self.log.reduction = "bounds first"
-        found, losses = [], []
+        found = []
         whole = [n for n, part in zip(self.fleets, self.parts, strict=True) if not part.designs]
         most = max(1, min(SCENARIOS, MOST_FLEETS // max(whole, default=1)))
         for block in blocks(tuple(self.problem.sizes[k] for k in self.outer), most):
@@ -172,14 +172,8 @@ class Composer:
             index[:, self.outer] = block.rows(np.arange(len(block)))
             batch = self._batch(index)
             weights = np.full(len(index), math.prod(self.fleets), dtype=object)
-            kept, loss = self._bound(batch, batch.rows, {}, weights)
-            found.append(index[kept])
-            losses.append(loss[kept])
-        index, loss = np.concatenate(found), np.concatenate(losses)
-        loss = np.where(np.isfinite(loss), loss, np.sign(loss) * np.finfo(float).max / 1e9)
-        spread = np.ptp(loss, axis=0) if len(loss) else np.ones(loss.shape[1])
-        merit = (loss / np.where(spread > 0, spread, 1.0)).sum(axis=1)
-        return index[np.argsort(merit, kind="stable")]
+            found.append(index[self._bound(batch, batch.rows, {}, weights)])
+        return np.concatenate(found)
 
     def _divide(self, scenarios: Index, lists: Sequence[Fleets] | None = None) -> None:
         """Close scenarios together, or in halves when together they are too many rows."""
@@ -262,7 +256,7 @@ class Composer:
         for _, stage in itertools.product(range(_ROUNDS), [*parts]):
             weights = self._ways(batch, parts, {stage})
             known = {stage: partial(batch.exact, stage)}
-            kept, _ = self._bound(batch, parts[stage], known, weights)
+            kept = self._bound(batch, parts[stage], known, weights)
             parts[stage] = parts[stage].take(kept)
             batch.narrow(stage, parts[stage])
         self.log.reduction = "join stages"
@@ -318,8 +312,7 @@ class Composer:
         each = decision.each(rows)
         if isinstance(each, int):
             weights, each = weights * each, 1
-        kept, _ = self._bound(batch, rows, known, weights, each)
-        return rows.take(kept)
+        return rows.take(self._bound(batch, rows, known, weights, each))
 
     def _finish(self, index: Index) -> None:
         """Take the remaining designs of a batch."""
@@ -360,28 +353,27 @@ class Composer:
         known: Mapping[int, Enclosed],
         weights: NDArray[np.object_],
         each: NDArray[np.intp] | int = 1,
-    ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-        """Return which rows may lead to the front, and the least losses of all.
+    ) -> NDArray[np.bool_]:
+        """Return which rows may lead to the front.
 
         `known` encloses the chosen stages.  A row has as many designs as the weight of its scenario
         times `each`.
         """
         spend(CALL)
         missed, worse = np.zeros((2, len(rows)), dtype=bool)
-        loss = np.empty((len(rows), len(self.problem.goals)))
         for first in range(0, len(rows), self._together):
             own = np.arange(first, min(first + self._together, len(rows)))
             some = rows.take(own) if len(own) < len(rows) else rows
             spend(ROW * len(some))
-            loss[own], violation = batch.bound(some, {k: of(some) for k, of in known.items()})
+            loss, violation = batch.bound(some, {k: of(some) for k, of in known.items()})
             missed[own] = (violation > 0).any(axis=1)
             hopeful = own[~missed[own]]
-            worse[hopeful] = self._dominated(loss[hopeful])
+            worse[hopeful] = self._dominated(loss[~missed[own]])
         each = np.broadcast_to(each, len(rows))
         missing = weighed(rows.scenario[missed], weights, each[missed])
         self.log.settle(missing, infeasible=True)
         self.log.settle(weighed(rows.scenario[worse], weights, each[worse]))
-        return ~(missed | worse), loss
+        return ~(missed | worse)
 
 
 def check_rows(count: int, most: int) -> None:
