@@ -16,7 +16,7 @@ from dse.page import document, sections
 from dse.page.contents import PageRun, contents, read_page_run, remarks
 from dse.reports.sections import Readable, Section
 from dse.runs.finished import plot_run
-from dse.runs.result import MISSED, PAGE, Result
+from dse.runs.result import PAGE, Result
 from dse.runs.run_files import MANIFEST
 from dse.runs.unfinished import readable
 from dse.search.settings import budget_of
@@ -95,7 +95,7 @@ def _sections(run: PageRun, found: Readable) -> dict[str, list[Section]]:
 
 
 def report_infeasible(study: Study, found: InfeasibleError, folder: Path) -> None:
-    """Write the reason why nothing is feasible as ``report.html``, with the plot beside it.
+    """Write the reason why nothing is feasible as ``report.html``.
 
     Raises
     ------
@@ -105,19 +105,16 @@ def report_infeasible(study: Study, found: InfeasibleError, folder: Path) -> Non
     if (folder / MANIFEST).exists():
         rule = f"{found}\n\n{folder} holds an earlier run, so that no page was written there"
         raise InfeasibleError(f"{rule}; name another folder", found.facts) from found
-    drawn = folder / MISSED[-1]
-    picture = drawn.read_bytes() if drawn.is_file() else b""
-    write_text(folder / PAGE, infeasible_page(study, found, picture=picture))
+    write_text(folder / PAGE, infeasible_page(study, found))
 
 
 def infeasible_page(
     study: Study,
     found: InfeasibleError,
     *,
-    picture: bytes = b"",
     live: Mapping[str, Any] | None = None,
 ) -> str:
-    """Return the reason why nothing is feasible as a page, with an SVG of it, as `page_text`."""
+    """Return the reason why nothing is feasible as a page, as `page_text`."""
     written = study.document
     ran = sections.written_section(Path(written.file).name, written.text, written.overrides)
     parts = {
@@ -125,7 +122,7 @@ def infeasible_page(
         "more": [Section("text", lines=tuple(str(found).split("\n")))],
         "study": [ran],
     }
-    return document.page_html(study.question, parts, None, picture, live=live)
+    return document.page_html(study.question, parts, None, live=live)
 
 
 def begun_page(folder: Path, status: Sequence[Section], *, live: Mapping[str, Any] | None) -> str:

@@ -206,7 +206,7 @@ def run(
     )
     with run_place(out, document, options) as kept:
         with kept.measuring as (document, options):
-            done = run_study(document, options, kept.recorded(progress, document), stop=stop)
+            done = run_study(document, options, progress, stop=stop)
             if not done.feasible:
                 from dse.parametric.infeasible import require_any_feasible  # rarely needed
 

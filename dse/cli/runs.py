@@ -155,7 +155,7 @@ def _name_programs(call: Call) -> None:
 def _infeasible(
     call: Call, folder: Path, *, json: bool, named: bool, report: bool
 ) -> Iterator[None]:
-    """Print, draw and write the missed constraints if no design is feasible."""
+    """Print and write the missed constraints if no design is feasible."""
     try:
         yield
     except InfeasibleError as error:
@@ -164,22 +164,21 @@ def _infeasible(
         from dse.api import pages, studies
 
         again = {"overrides": call.given.get("overrides")}
-        if named and call.given["plots"]:
-            _draw_missed(studies.load(call.given["study"], **again).question, error, folder)
+        if named:
+            _write_missed(error, folder)
         if report:
             pages.report_infeasible(studies.load(call.given["study"], **again), error, folder)
         raise
 
 
-def _draw_missed(question: str, error: InfeasibleError, out: Path) -> None:
-    """Save a plot of the missed constraints in the folder that was named for the run."""
-    from dse.runs.infeasible_plot import save_infeasible
-    from dse.runs.result import MISSED
+def _write_missed(error: InfeasibleError, out: Path) -> None:
+    """Save the missed constraints in the folder that was named for the run."""
+    from dse.runs.result import MISSED, save_missed
 
     try:
-        save_infeasible(question, error.facts, out)
+        save_missed(error.facts, out)
     except OutputError as fault:  # the missed constraints are printed all the same
-        warn(f"{', '.join(MISSED)} are not written: {fault}")
+        warn(f"{MISSED} is not written: {fault}")
 
 
 def _show_run(result: Result, folder: Path, *, plots: bool, json: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import html
 import json
 import re
@@ -43,7 +42,6 @@ def page_html(
     title: str,
     parts: Mapping[str, Sequence[Section]],
     data: Mapping[str, Any] | None,
-    picture: bytes = b"",
     live: Mapping[str, Any] | None = None,
 ) -> str:
     """Return a page that needs no other file.
@@ -58,8 +56,6 @@ def page_html(
         ``certificate`` and ``study``, whose lines are text as it was written.
     data
         Data of the scripts, or None for a page of words only.
-    picture
-        An SVG below the answer.
     live
         Facts for a page that is served by the program, or None for a file.
     """
@@ -78,7 +74,6 @@ def page_html(
         if live is not None
         else "",
         "connect": "; connect-src 'self'" if live is not None else "",
-        "picture": _image(picture) if picture else "",
         **{name: sections.html("", parts.get(name, ())) for name in WORDS},
     }
     kept = {name for name, found in parts.items() if found}
@@ -86,12 +81,6 @@ def page_html(
     page = _read("page.html")
     template = _PART.sub(lambda part: part["text"] if part["name"] in kept else "", page)
     return _SLOT.sub(lambda slot: slots[slot[1]], template)
-
-
-def _image(picture: bytes) -> str:
-    encoded = base64.b64encode(picture).decode("ascii")
-    about = "How far the nearest design misses which constraint; the table above has the same."
-    return f'<img class="picture" alt="{about}" src="data:image/svg+xml;base64,{encoded}">'
 
 
 def inert_json(data: Any) -> str:

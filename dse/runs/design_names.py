@@ -1,9 +1,10 @@
-"""One way to name a design: ``1 u8 + 2 u16, apu, in flight 8`` as printed, and read back."""
+"""Names of designs: ``1 u8 + 2 u16, apu, in flight 8`` as printed, and read back."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,20 +24,19 @@ from dse.study.overrides import Sweep, at_value
 from dse.study.study import Study
 
 _EXAMPLE = "1 u8 + 2 u16"
-"""A design, for remedies."""
 
 _MOST_VALUES = 12
-"""Most values of an axis that a message names."""
+"""Most values of an axis in a message."""
 
 HOST_NEEDS = (
     "state what it takes: workload.kernel, workload.rate, interface.host_cores and "
     "interface.host_power; an answer notes what is missing"
 )
-"""What to do where the host alone is no design of a study."""
+"""Remedy in a study that does not compare the host alone."""
 
 
 def exact_name(problem: Problem, point: NDArray[np.int64]) -> str:
-    """Return one design, (d,), as it is printed, with all digits: `read_design` reads it back."""
+    """Return the name of a design, (d,), with all digits, as `read_design` takes it."""
     chosen = [
         axis.shown(int(point[place])) if not axis.unit_name else _words(axis, int(point[place]))
         for place, axis in open_axes(problem)
@@ -56,24 +56,21 @@ def _words(axis: Axis, choice: int) -> str:
 def read_design(
     design: Assignments | None, found: Document, sweep: Sweep | None
 ) -> tuple[int, Study, Index]:
-    """Return which value of the sweep a design is of, the study there, and the design, (1, d).
-
-    Names are those that are printed, and those of axes (``workload.granularity=64 KiB``), of
-    columns of front.csv (``workload.granularity_byte=65536``) and of counts (``des.u16=3``; those
-    of a stage that are omitted are 0).  An axis with one value may be omitted.
+    """Return the position of a sweep's value, the study there, and a design, (1, d).
 
     Parameters
     ----------
     design
-        ``1 u8 + 2 u16, apu, in flight 8``, ``2 u16 with device apu and in flight 8``, or
-        ``des.u8=1 des.u16=2``; parts of both may be mixed.  None is nothing.
+        A printed name (``1 u8 + 2 u16, apu, in flight 8``), assignments to axes, columns of
+        front.csv or counts (``des.u16=2 interface.in_flight=8``), or both.  Omitted counts of a
+        stage are 0, and an axis with one value may be omitted.
     found, sweep
-        The study, and its sweep if it has one.
+        The study, and its sweep or None.
 
     Raises
     ------
     StudyError
-        For everything that is missing, unknown or not in the space, all at once.
+        With everything that is missing, unknown or not in the space.
     """
     prepared = study.prepare(found if sweep is None else at_value(found, sweep, 0))
     reader = _Reader(prepared.problem)
@@ -89,14 +86,14 @@ def read_design(
 
 
 def _split(text: str) -> list[str]:
-    """Return the parts of a design: its fleet, then its choices."""
+    """Return the parts of a printed name: fleets and choices."""
     fleet, _, choices = text.partition(" with ")
     parts = [*fleet.split(","), *re.split(r",| and ", choices)]
     return [part.strip() for part in parts if part.strip()]
 
 
 class _Reader:
-    """A design as assignments, what it is among those of a problem, and the faults of both."""
+    """A design as assignments, and the errors so far."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -109,16 +106,14 @@ class _Reader:
         ]
 
     def read_all(self, design: Assignments | None) -> None:
-        """Read a design, whether it is written as printed or as assignments."""
         texts = [design] if isinstance(design, str) else design
         if isinstance(texts, list | tuple) and all(isinstance(text, str) for text in texts):
             parts = [part for text in texts for part in _split(text)]
-            given = [part for part in parts if "=" in part]
-            if len(given) < len(parts):
-                for part in parts:
-                    if part not in given:
-                        self.read(part)
-                design = given
+            printed = [part for part in parts if "=" not in part]
+            if printed:
+                design = [part for part in parts if "=" in part]
+            for part in printed:
+                self.read(part)
         self.found |= assignments(design, _EXAMPLE, joined=True)
 
     def read(self, part: str) -> None:
@@ -130,16 +125,7 @@ class _Reader:
             if not len(self.problem.hosts):
                 self._refuse(part, "this study does not compare it", HOST_NEEDS)
             return
-        named = [axis for axis in self.choices if not axis.unit_name and part in axis.labels]
-        written = {axis.name: part for axis in named}
-        if not named:
-            pairs = ((axis, {axis.name, in_words(axis.name)}) for axis in self.choices)
-            starts = ((axis, f"{name} ") for axis, names in pairs for name in names)
-            written = {
-                axis.name: _value(axis, part[len(start) :])
-                for axis, start in starts
-                if part.startswith(start)
-            }
+        written = dict(self._choices_of(part))
         if len(written) > 1:
             shown = " or ".join(f'"{name}={value}"' for name, value in written.items())
             self._refuse(part, "it may mean several axes", f"write {shown}")
@@ -147,6 +133,15 @@ class _Reader:
             self.found |= written
         else:
             self._fleets(part)
+
+    def _choices_of(self, part: str) -> Iterator[tuple[str, str]]:
+        """Yield each axis that a part may name, with its value."""
+        named = [axis for axis in self.choices if not axis.unit_name and part in axis.labels]
+        yield from ((axis.name, part) for axis in named)
+        for axis in self.choices if not named else ():
+            for name in {axis.name, in_words(axis.name)}:
+                if part.startswith(f"{name} "):
+                    yield axis.name, _value(axis, part.removeprefix(f"{name} "))
 
     def _fleets(self, part: str) -> None:
         stages = self.problem.stages
@@ -161,7 +156,7 @@ class _Reader:
                 self._piece(piece.strip(), stages[place : place + 1] if place else stages)
 
     def _piece(self, piece: str, stages: tuple[Stage, ...]) -> None:
-        """Read ``2 u16`` or ``2 des.u16``; ``u16`` where its number follows from the study."""
+        """Read ``2 u16`` or ``2 des.u16``, or ``u16`` if its number follows from the study."""
         count, _, name = piece.partition(" ")
         if not count.isdecimal():
             count, name = "", piece
@@ -171,7 +166,9 @@ class _Reader:
                 self._take(stage, design, count)
                 return
         names = [design for stage in stages for design in stage.designs.names]
-        names = names if count else [*names, *self._texts()]
+        if not count:
+            for axis in self.choices:
+                names += [_words(axis, -1)] if axis.unit_name else axis.labels
         rule = "the study has no such design" if count else "the study has no such design or choice"
         self._refuse(piece, rule, nearest(name, names))
 
@@ -186,16 +183,11 @@ class _Reader:
         else:
             self.found[f"{stage.name}.design"] = design
 
-    def _texts(self) -> list[str]:
-        """Return choices as they may be written."""
-        named = [text for axis in self.choices if not axis.unit_name for text in axis.labels]
-        return named + [_words(axis, -1) for axis in self.choices if axis.unit_name]
-
     def _refuse(self, part: str, rule: str, remedy: str) -> None:
         self.faults.append(Fault("design", part, rule, remedy))
 
     def swept(self, sweep: Sweep) -> int:
-        """Return which value of the sweep is written."""
+        """Return the position of the written value of a sweep."""
         columns, ordered = {}, bool(sweep.column)
         if ordered:
             columns = {sweep.column: np.array(sweep.values, dtype=np.float64)}
@@ -212,31 +204,41 @@ class _Reader:
         taken = problem.alone.places if alone and problem.alone else range(len(problem.sizes))
         single = [stage for stage in problem.stages if not (alone or stage.mixed)]
         counts = [self._single(stage) for stage in single]
-        places = [*enumerate(problem.space.axes)]
-        index = np.array([[self._place(axis) if n in taken else NOWHERE for n, axis in places]])
-        index = index.reshape(1, len(problem.sizes)).astype(np.int64)
-        names = (f"{stage.name}.{one}" for stage in problem.stages for one in stage.designs.names)
-        columns = {name: name for name in names}
-        columns |= {tables.HOST_COLUMN: tables.HOST_COLUMN} if len(problem.hosts) else {}
-        columns |= {axis.name: tables.axis_column(axis) for axis in problem.space.axes}
-        rule = "this study has no such axis"
-        for name in sorted(self.found.keys() & given - {*columns, *columns.values()}):
-            self.faults.append(Fault(name, self.found[name], rule, nearest(name, columns)))
+        axes = enumerate(problem.space.axes)
+        row = [self._place(axis) if place in taken else NOWHERE for place, axis in axes]
+        index = np.array(row, dtype=np.int64).reshape(1, len(problem.sizes))
+        self._refuse_unknown(given)
         if not self.faults:
-            made = {name.partition(".")[0]: n for name, n in problem.counts(index)[0].items()}
-            for name, count in counts:
-                right = made.get(name.partition(".")[0], 0)
-                if count and _number(count) != right:
-                    rule = f"in this study it is {right}"
-                    fixed = f"{name.partition('.')[0]}.instances={count}"
-                    remedy = f'write that, or evaluate this number with --set "{fixed}"'
-                    self.faults.append(Fault(name, count, rule, remedy))
+            self._refuse_counts(counts, index)
         return index
+
+    def _refuse_unknown(self, given: set[str]) -> None:
+        """Report the assignments to nothing."""
+        problem = self.problem
+        known = {f"{stage.name}.{one}" for stage in problem.stages for one in stage.designs.names}
+        known |= {tables.HOST_COLUMN} if len(problem.hosts) else set()
+        known |= {axis.name for axis in problem.space.axes}
+        columns = {tables.axis_column(axis) for axis in problem.space.axes}
+        for name in sorted(self.found.keys() & given - known - columns):
+            rule = "this study has no such axis"
+            self.faults.append(Fault(name, self.found[name], rule, nearest(name, known)))
+
+    def _refuse_counts(self, counts: list[tuple[str, str]], index: Index) -> None:
+        """Report written numbers of instances that the study computes differently."""
+        made = {name.partition(".")[0]: n for name, n in self.problem.counts(index)[0].items()}
+        for name, count in counts:
+            stage = name.partition(".")[0]
+            right = made.get(stage, 0)
+            if count and _number(count) != right:
+                remedy = (
+                    f'write that, or evaluate this number with --set "{stage}.instances={count}"'
+                )
+                self.faults.append(Fault(name, count, f"in this study it is {right}", remedy))
 
     def _single(self, stage: Stage) -> tuple[str, str]:
         """Turn the count of a design, in a stage of one design, into that choice and its number.
 
-        Return column and count as they were written; no count when it was not.
+        Return column and count as written, or an empty count.
         """
         instances = f"{stage.name}.instances"
         free = any(axis.name == instances for axis in self.problem.space.axes)
@@ -258,15 +260,14 @@ class _Reader:
         return name, count
 
     def _place(self, axis: Axis) -> int:
-        """Return which value of an axis is written; a count that is omitted is 0."""
+        """Return the position of the written value of an axis.  An omitted count is 0."""
         if tables.is_choice_of_scenario(self.problem, axis):
             return self._choice(axis, tables.axis_column(axis))
         stage = axis.name.partition(".")[0]
-        named = any(n.startswith(f"{stage}.") and n != f"{stage}.clock" for n in self.found)
         mixed = any(entry.mixed and entry.name == stage for entry in self.problem.stages)
         if not mixed or axis.name in self.found or axis.size == 1:
             return self._choice(axis, axis.name)
-        if named:
+        if any(n.startswith(f"{stage}.") and n != f"{stage}.clock" for n in self.found):
             values = tables.axis_values(axis).tolist()
             return int(values.index(0.0)) if 0.0 in values else self._choice(axis, axis.name)
         rule = f"how many of each design of {stage} is open"
@@ -276,7 +277,7 @@ class _Reader:
         return 0
 
     def _choice(self, axis: Axis, column: str) -> int:
-        """Return which value of an axis is written; a fault and 0 when it is none of its values."""
+        """Return the position of the written value of an axis, or report an error and return 0."""
         name = axis.name if axis.name in self.found else column
         written = self.found.get(name)
         if written is None:
@@ -290,8 +291,7 @@ class _Reader:
         if not axis.unit_name:
             self.faults.append(Fault(name, written, rule, nearest(written, axis.labels)))
             return 0
-        values = axis.columns[axis.unit_name]
-        number = _number(written)
+        values, number = axis.columns[axis.unit_name], _number(written)
         if name == axis.name or math.isnan(number):
             try:
                 number = units.parse(written, axis.unit_name)
@@ -320,7 +320,7 @@ def _number(text: str) -> float:
 
 
 def _value(axis: Axis, text: str) -> str:
-    """Return a value of an axis; of one that is shown with four digits, all of them."""
+    """Return a value of an axis with all digits, if it is printed with four."""
     if axis.unit_name:
         values = axis.columns[axis.unit_name]
         shown = [i for i, v in enumerate(values) if units.show(float(v), axis.unit_name) == text]

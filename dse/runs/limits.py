@@ -37,10 +37,6 @@ ALIKE_CHARACTERS = 40
 STATUS_ROWS = 5
 """Designs of the front so far, running ones, and causes of failures that a status shows."""
 
-GROWTH_POINTS, GROWTH_SHARES = 30, (0.25, 0.5, 0.75, 1.0)
-"""Numbers of measurements at which a status has the hypervolume, and shares of them at which it
-is printed as a number."""
-
 PLAUSIBLE_INSTANCES = 1e4
 """The largest processors have some thousand cores."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -16,7 +17,7 @@ from dse.errors import FOREIGN, ArgumentError, OutputError
 from dse.files import inputs
 from dse.files.document import Document
 from dse.files.json import json_text
-from dse.files.whole_folders import WorkingFolder, working_folder
+from dse.files.whole_folders import WorkingFolder, new_folder, working_folder
 from dse.model import tables
 from dse.model.evaluation import Evaluation, distinct_rows
 from dse.model.problem import Problem
@@ -31,8 +32,7 @@ from dse.runs.manifest import feasible_rows, manifest_of, recommended_of, view_o
 from dse.runs.runner import points_of
 from dse.runs.solved import Options, Run, SolvedStudy, inputs_of
 from dse.search.open_problem import opened
-from dse.search.settings import Progress
-from dse.study.measuring import STORED, Keeping, measuring
+from dse.study.measuring import STORE, STORED, Keeping, measuring
 from dse.study.overrides import sweep_of
 from dse.study.study import prepare, whole_document
 
@@ -47,15 +47,15 @@ PAGE = "report.html"
 FILES = (run_files.FRONT, run_files.EVALUATIONS, run_files.MANIFEST, *PICTURES)
 """What a run leaves where everything is installed."""
 
-MISSED = ("infeasible.json", "infeasible.png", "infeasible.svg")
-"""What is left in its place where nothing is feasible."""
+MISSED = "infeasible.json"
+"""The file of an infeasible study."""
 
 REPLACED = (
     *FILES,
     run_files.EVALUATIONS_CSV,
     measurements.MEASUREMENTS,
     PAGE,
-    *MISSED,
+    MISSED,
 )
 """What a folder may hold that a run takes the place of, besides copies of tables."""
 
@@ -338,13 +338,6 @@ class RunPlace:
     command: str = ""
     notes: Sequence[str] = ()
 
-    def recorded(self, progress: Progress | None, document: Document) -> Progress | None:
-        """Return a progress that writes how far a run of models is; of measured ones each is."""
-        if self.place is None or document.measures:
-            return progress
-        file = self.place.path / run_files.MANIFEST
-        return run_files.ProgressRecord(file, progress, study_file=document.file)
-
 
 @contextmanager
 def run_place(out: str | Path | None, document: Document, options: Options) -> Iterator[RunPlace]:
@@ -403,6 +396,22 @@ def run_folder(
     with working_folder(target, (*REPLACED, *owned, *kept)) as place:
         run_files.begin_manifest(place.path / run_files.MANIFEST, study_file=document.file)
         yield place
+
+
+def save_missed(facts: Mapping[str, Any], out: Path) -> None:
+    """Write the facts of an `InfeasibleError` into a folder, and keep its measurements.
+
+    Raises
+    ------
+    OutputError
+        The folder holds something else, or cannot be written.
+    """
+    place = Path(os.path.realpath(out))
+    measured = (place / STORE).is_file()
+    with new_folder(out, (MISSED, PAGE, *(STORED if measured else ()))) as folder:
+        if measured:
+            measuring().carry(place, folder)
+        (folder / MISSED).write_text(json_text(facts) + "\n", encoding="utf-8")
 
 
 def _counted(problem: Problem, index: Index) -> Index:

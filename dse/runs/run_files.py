@@ -15,7 +15,7 @@ import os
 import platform
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from gzip import GzipFile
 from importlib.util import find_spec
@@ -26,14 +26,11 @@ from typing import Any, Literal, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.contract import Matrix
 from dse.errors import MissingLibraryError, OutputError
 from dse.files.csv import as_written, inert
 from dse.files.json import jsonable, read_bytes, read_json, write_text
 from dse.model.tables import EQUALS, Table
-from dse.model.volume import History, quick_part
 from dse.runs.limits import EVALUATIONS_BYTE, ROW_BYTE
-from dse.search.settings import FrontWatcher, Progress
 
 FRONT = "front.csv"
 EVALUATIONS = "evaluations.parquet"
@@ -324,37 +321,3 @@ def _digest(value: Any) -> str:
 
 def _hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
-
-
-PERIOD_S, SHARE = 2.0, 0.02
-"""Least time from one record to the next, and the most that it takes of the time of the search."""
-
-
-class ProgressRecord:
-    """A `Progress` that writes the counts and how the front grew, and passes them on."""
-
-    def __init__(self, path: Path, inner: Progress | None, **facts: Any) -> None:
-        """Begin; `facts` are written each time."""
-        self._path, self._inner = path, inner
-        self._facts = {"since": time.time()} | facts
-        self._front: Callable[[], Matrix] = lambda: np.empty((0, 1))
-        self._history, self._due = History(), time.monotonic() + PERIOD_S
-
-    def watch(self, front: Callable[[], Matrix]) -> None:
-        """Take a function that returns the losses (n, m) of the front so far."""
-        self._front = front
-        if isinstance(self._inner, FrontWatcher):
-            self._inner.watch(front)
-
-    def __call__(self, done: int, total: int) -> None:
-        """Take how many designs are evaluated or pruned, of how many at most."""
-        if self._inner is not None:
-            self._inner(done, total)
-        front = self._front()
-        self._history.add(done, front)
-        start = time.monotonic()
-        if len(front) and start >= self._due:
-            grown = self._history.growth(done, quick_part(front))
-            begin_manifest(self._path, **self._facts, done=done, most=total, grown=grown)
-            end = time.monotonic()
-            self._due = end + max(PERIOD_S, (end - start) / SHARE)

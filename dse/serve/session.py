@@ -443,9 +443,8 @@ class Session:
         """Return how far a run is, as `dse status` prints it."""
         found = status(self.source)
         facts = {section.key: section.facts for section in found.sections}
-        pictures = {"growth": facts.get("hypervolume"), "axes": facts.get("axes")}
-        shown = [section for section in found.sections if section.key != "hypervolume"]
-        return {"state": found.state, "html": sections.html("", shown)} | pictures
+        html = sections.html("", found.sections)
+        return {"state": found.state, "html": html, "axes": facts.get("axes")}
 
     def stop(self) -> dict[str, Any]:
         """End a run with the effect of Ctrl-C."""

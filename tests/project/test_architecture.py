@@ -171,7 +171,6 @@ ONLY_USERS = {
     },
     "matplotlib": {
         "dse.parametric.plots",
-        "dse.runs.infeasible_plot",
         "dse.sampling.plots",
         "dse.reports.drawing",
         "dse.reports.plots",

@@ -24,7 +24,6 @@ from dse.reports.drawing import (
     settle,
     shown_labels,
 )
-from dse.runs import infeasible_plot
 from dse.sampling.plots import tornado
 from tests.conftest import STUDIES
 from tests.reports.test_plots import VIEWS, make, swept
@@ -132,18 +131,6 @@ def test_long_names_are_cut_no_shorter_than_tells_them_apart() -> None:
     assert max(map(len, shown)) <= 56
     alike = [f"{'a' * 90}{n}{'b' * 90}" for n in range(2)]
     assert {*map(len, front_view.elided_apart(alike))} == {63}
-
-
-def test_what_an_infeasible_study_misses_is_drawn(tmp_path) -> None:
-    facts = {
-        "violations": {"area <= 1 um2": 12.5, "power <= 1 W": 0.0, "rate": float("inf")},
-        "nearest_design": "1 u1",
-    }
-    with drawing():
-        figure = infeasible_plot._figure("Which?", facts)
-        check(figure)
-    texts = [text.get_text() for text in figure.axes[0].texts]
-    assert texts == ["violated: 13.5x the limit", "met", "violated"]
 
 
 def test_the_tornado_has_the_largest_effect_on_top() -> None:

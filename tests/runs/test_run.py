@@ -226,7 +226,7 @@ class TestNothingFits:
         done = run_dse("run", path.name, "--out", "out", cwd=path.parent)
         assert done.returncode == 3
         written = sorted(entry.name for entry in (path.parent / "out").iterdir())
-        assert written == ["infeasible.json", "infeasible.png", "infeasible.svg"]
+        assert written == ["infeasible.json"]
 
 
 class TestCommand:

@@ -324,31 +324,9 @@ def test_a_measured_run_is_shown_with_its_front_and_how_that_grew(tmp_path: Path
 
     front = dse.run(study, evaluate=measured, out=tmp_path / "run", plots=False).front
     found = Session(tmp_path / "run", allow_run=False, time="5 s").status()
-    assert found["growth"]["share"][-1] == 1.0
     (x, y) = found["axes"]
     assert (x["label"], y["label"]) == ("area [um2]", "delay [ns]")
     assert x["values"] == pytest.approx(front["area_m2"] * 1e12)
-
-
-def test_a_run_of_models_that_goes_on_is_shown_with_its_convergence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in (("PERIOD_S", 0.0), ("SHARE", float("inf"))):
-        monkeypatch.setattr(f"dse.runs.run_files.{name}", value)
-    seen: list[dict[str, Any]] = []
-
-    def looking(done: int, total: int) -> None:
-        if done >= 600 and not seen:
-            seen.append(Session(tmp_path / "run", allow_run=False, time="5 s").status())
-
-    search = {"search": "{method: nsga2, budget: 800}"}
-    dse.run(SLOW, out=tmp_path / "run", plots=False, overrides=search, progress=looking)
-    (found,) = seen
-    assert found["state"] == "running"
-    assert re.search(r"search.*\d+ of at most 800 designs", found["html"])
-    grown = found["growth"]
-    assert grown["share"][-1] == 1.0
-    assert 300 < grown["evaluations"][-1] <= 600
 
 
 SLOW = """\

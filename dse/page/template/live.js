@@ -158,10 +158,10 @@ async function follow() {
 }
 
 // How the front grew, and the front, of what is measured so far.
-function livePictures({ state, growth, axes }) {
+function livePictures({ state, axes }) {
   if (state !== "running") return [];
   const [x, y] = axes ?? [];
-  return [...(growth ? [growthPicture(growth)] : []), ...(y ? [plainPicture(`Front so far: ${y.label} over ${x.label}; the table above has its designs.`, x, y, false)] : [])];
+  return [...(y ? [plainPicture(`Front so far: ${y.label} over ${x.label}; the table above has its designs.`, x, y, false)] : [])];
 }
 
 at("stop").addEventListener("click", async () => {
