@@ -1,4 +1,4 @@
-"""Running a study; what a run leaves on disk, and reading it back.
+"""Runs of studies, their folders, and the reading of these.
 
 May import `dse.study`, `dse.reports` and lower floors.
 """

@@ -1,4 +1,4 @@
-"""Runs on disk, read back: the study as it was run, and its front as designs of that study."""
+"""Finished runs read from disk: the study, and its front as designs of that study."""
 
 from __future__ import annotations
 
@@ -39,29 +39,15 @@ Row = Mapping[str, str]
 """A line of front.csv: column -> text."""
 
 READ = (FRONT, EVALUATIONS, EVALUATIONS_CSV, MEASUREMENTS)
-"""What commands read of the folder of a run, besides its manifest and the copies of tables."""
+"""Files of a run that commands read, besides its manifest and the copies of tables."""
 
 DRAWN = (".png", ".svg", ".html")
-"""How files end that no command reads; `dse report --pictures` draws them again."""
+"""Ends of the names of files that no command reads."""
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A finished run.
-
-    Attributes
-    ----------
-    folder
-        Where it lies.
-    manifest
-        Its manifest.json.
-    document
-        The study with the overrides of the command line.
-    sweep
-        Its sweep, None when it has none.
-    rows
-        Its front, one row per design.
-    """
+    """A finished run: its study with overrides, its sweep or None, and the rows of its front."""
 
     folder: Path
     manifest: Mapping[str, Any]
@@ -71,7 +57,7 @@ class Finished:
 
     @property
     def choices(self) -> range:
-        """Indices of the values of its sweep; 0 alone without a sweep."""
+        """Return the positions of the values of its sweep, one without a sweep."""
         return range(1 if self.sweep is None else len(self.sweep.values))
 
     def document_at(self, choice: int) -> Document:
@@ -79,11 +65,11 @@ class Finished:
         return self.document if self.sweep is None else at_value(self.document, self.sweep, choice)
 
     def where(self, choice: int) -> str:
-        """Return one value of the sweep as an assignment, empty without a sweep."""
+        """Return one value of the sweep as an assignment, or an empty text."""
         return "" if self.sweep is None else f"{self.sweep.path} = {self.sweep.written[choice]}"
 
     def row_numbers(self, choice: int) -> list[int]:
-        """Return which rows, counted from 0, are the front at one value of the sweep."""
+        """Return the numbers of the rows, from 0, of the front at one value of the sweep."""
         if self.sweep is None:
             return list(range(len(self.rows)))
         column, value = self.sweep.header, self.sweep.values[choice]
@@ -98,12 +84,12 @@ class Finished:
         return prepared, find_designs(prepared.problem, rows)
 
     def points(self) -> list[tuple[Study, Index]]:
-        """Return the study and its front, for every value of the sweep (or the one study)."""
+        """Return the study and its front at each value of the sweep."""
         return [self.front_at(choice) for choice in self.choices]
 
 
 def stands_for(written: str | None, value: Any) -> bool:
-    """Tell whether the text of a table stands for a value, numbers within `BOUND_TOLERANCE`."""
+    """Return whether a text is a value, for numbers within `BOUND_TOLERANCE`."""
     if isinstance(value, str):
         return written == value
     try:
@@ -115,14 +101,14 @@ def stands_for(written: str | None, value: Any) -> bool:
 
 
 def read_run(folder: Path, *, changed: bool = False) -> Finished:
-    """Return the run in `folder`, as `read_manifest` opens it.
+    """Return the run in a folder, after the checks of `read_manifest`.
 
     Raises
     ------
     OutputError
-        When it is not the folder of a run, or its files do not belong together.
+        It is not the folder of a run, or its files do not belong together.
     StudyError
-        When the study in its manifest has faults, because plug-ins have changed for instance.
+        The study in its manifest has errors, for instance because plug-ins have changed.
     """
     manifest = read_manifest(folder, changed=changed)
     try:
@@ -140,15 +126,9 @@ def read_run(folder: Path, *, changed: bool = False) -> Finished:
 def study_or_run(
     source: Path | Document | Run, overrides: Sequence[tuple[str, str]] = ()
 ) -> Document | Finished | Run:
-    """Return a run whose front is known, or a study to search; with overrides the latter.
+    """Return a run, or a study to search, from a study, its file, a run, or its folder.
 
-    The source is a study, its file, a run, or the folder of one.  An override of the swept field
-    ends the sweep.
-
-    Raises
-    ------
-    DseError
-        When it can be read as neither.
+    With overrides it is a study.  An override of the swept field ends the sweep.
     """
     found: Document | Finished | Run
     if isinstance(source, Path):
@@ -165,15 +145,15 @@ def study_or_run(
 
 
 def read_manifest(folder: Path, *, changed: bool = False) -> dict[str, Any]:
-    """Return the manifest of the run in `folder`: the one door to folders of runs.
+    """Return the manifest of the run in a folder: the one door to folders of runs.
 
-    Whoever made a folder, it is data: no pipe or device is read, nothing longer than the run wrote
-    it, and nothing but what it wrote, unless what was `changed` is to be reported.
+    A folder is data: no pipe or device is read, and no file longer than the run wrote it.  With
+    `changed`, the caller reports changes.
 
     Raises
     ------
     OutputError
-        When it is not the folder of a run, or was changed since.
+        It is not the folder of a run, or has changed since.
     """
     try:
         found = read_json(folder / MANIFEST)
@@ -205,7 +185,7 @@ def read_manifest(folder: Path, *, changed: bool = False) -> dict[str, Any]:
 
 
 def _require_readable(path: Path) -> None:
-    """Raise `ValueError` for a pipe, a device, or a file longer than any that a run writes."""
+    """Raise `ValueError` for a pipe, a device, or a file longer than any of a run."""
     if os.path.lexists(path) and not path.is_file():
         raise ValueError(f"{path.name} is not a file")
     if path.exists() and path.stat().st_size > EVALUATIONS_BYTE:
@@ -213,7 +193,7 @@ def _require_readable(path: Path) -> None:
 
 
 def _changed(manifest: Mapping[str, Any], folder: Path) -> Iterator[str]:
-    """Yield what is wrong with a manifest, and with the files of which a command reads some."""
+    """Yield the changes of a manifest, and of the files that commands read."""
     yield from run_files.changed_entries(manifest)
     yield from run_files.changed_files(manifest, folder, but=DRAWN)
     recorded = run_files.files_of(manifest)
@@ -225,7 +205,7 @@ def _changed(manifest: Mapping[str, Any], folder: Path) -> Iterator[str]:
 
 
 def not_a_run(folder: Path, error: Exception) -> OutputError:
-    """Return what to say of a folder that is read as a run and is none, and where one may be."""
+    """Return the error for a folder that is no run, with the place of one nearby."""
     goes_on = (under_way(folder) or (folder, False))[1] and not folder.exists()
     if goes_on or ((folder / STORE).is_file() and not (folder / MANIFEST).exists()):
         return OutputError(
@@ -264,14 +244,14 @@ def find_designs(
     numbers: Sequence[int] | NDArray[np.intp] | None = None,
     table: str = "the front",
 ) -> Index:
-    """Return the designs (n, d) of `problem` that rows of a table stand for.
+    """Return the designs (n, d) of the rows of a table.
 
-    A message calls the `table` by its name and rows by `numbers`; counted from 1 without them.
+    Messages have the name of the `table`, and the `numbers` of rows, from 1 by default.
 
     Raises
     ------
     OutputError
-        When a row is no design of the problem; the message names row and column.
+        A row is no design of the problem.
     """
     index = np.zeros((len(rows), len(problem.sizes)), dtype=np.int64)
     taken = range(len(problem.sizes)) if problem.alone is None else problem.alone.places
@@ -294,7 +274,7 @@ def find_designs(
 
 
 def _choice(written: str, known: Mapping[Any, int]) -> int:
-    """Return which of the values of an axis a text stands for."""
+    """Return the position of a written value of an axis."""
     value = written if isinstance(next(iter(known)), str) else float(written)
     if value not in known:
         raise ValueError(f"{written!r} is not among its values")
@@ -302,20 +282,14 @@ def _choice(written: str, known: Mapping[Any, int]) -> int:
 
 
 def _as_written(row: Mapping[str | None, Any]) -> Row:
-    """Return a row with the texts that its cells stand for; a row of another length as it is."""
+    """Return a row without the marks of inert cells, except one of another length."""
     if None in row or None in row.values():
         return dict(row)  # type: ignore[arg-type]
     return {as_written(str(name)): as_written(cell) for name, cell in row.items()}
 
 
 def plot_run(run: Path, folder: Path) -> tuple[Path, ...]:
-    """Draw the pictures of the run in folder `run` again, into `folder`.
-
-    Raises
-    ------
-    OutputError
-        When `run` is not the folder of a run, or `folder` cannot be written.
-    """
+    """Draw the pictures of the run in folder `run` again, into `folder`."""
     view = read_view(run)
     from dse.reports import drawing, plots  # matplotlib, only now
 
@@ -323,13 +297,7 @@ def plot_run(run: Path, folder: Path) -> tuple[Path, ...]:
 
 
 def read_view(run: Path) -> FrontView:
-    """Return the front of the run in folder `run`, and the feasible designs around it.
-
-    Raises
-    ------
-    OutputError
-        When it is not the folder of a run.
-    """
+    """Return the front of the run in a folder, with the feasible designs around it."""
     manifest = read_manifest(run)
     try:
         front, evaluations = run_files.read_tables(run, manifest["evaluations_stored"])

@@ -5,44 +5,38 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 ENUMERABLE = 10_000_000
-"""A heuristic's front is held against the exact one on spaces up to this size."""
+"""Largest space in which a heuristic's front is compared with the exact one."""
 
 OPEN_CELLS = 50_000
-"""Cells of a bound that stay open at once: what bounds the time, to about a second."""
+"""Most open cells of a bound, for a time of about a second."""
 
 EVALUATIONS_ROWS = 120_000
-"""Most designs in the file of evaluations; of more, a uniform sample is kept."""
+"""Most designs in the file of evaluations, a uniform sample of more."""
 
 ROW_BYTE, EVALUATIONS_BYTE = 1 << 16, 1 << 30
-"""The longest row of evaluations and all of them, unpacked: a row has some 100 numbers of up to 24
-bytes.  What a run says of its rows sets the limit, for a file of few bytes may unpack to any
-length."""
+"""Longest row of evaluations, and most bytes of a file, unpacked: a row has some 100 numbers of up
+to 24 bytes."""
 
 SO_FAR_DESIGNS, SO_FAR_BATCH = 1_000_000, 50_000
-"""Most designs that a front so far is of, where a measurement is one of several designs, and how
-many are evaluated at a time."""
+"""Most designs of a front so far, if a measurement serves several, and of a batch of them."""
 
 BOUND_TOLERANCE = 1e-9
-"""Relative difference between a written number and its value that is forgiven."""
+"""Relative tolerance of written numbers."""
 
 WATCH_PERIOD_S = 0.5
-"""What is measured right now is written at most so often."""
+"""Least time between two records of the attempts in progress."""
 
 CAUSES, CAUSE_DESIGNS = 8, 3
-"""Causes of failures that a message tells, and designs of each."""
-
-ALIKE_CHARACTERS = 40
-"""Two values that begin with more equal signs are not shown from their beginning."""
+"""Most causes of failures in a message, and designs of each."""
 
 STATUS_ROWS = 5
-"""Designs of the front so far, running ones, and causes of failures that a status shows."""
+"""Most designs and causes in a section of a status."""
 
 PLAUSIBLE_INSTANCES = 1e4
 """The largest processors have some thousand cores."""
 
 PLAUSIBLE: Mapping[str, float] = {"m2": 1e-2, "w": 1e4}
-"""By unit: a dozen of the largest dies (a reticle is 858 mm2), and the power of a rack."""
+"""Limits by unit: a dozen of the largest dies (a reticle is 858 mm2), the power of a rack."""
 
 FIGURES, FIGURE_MATTERS = 4, 0.25
-"""Figures to check that a message names; one matters where its half changes the result by this
-share."""
+"""Most numbers to check in a message, and the least effect of half of one."""

@@ -1,4 +1,4 @@
-"""The manifest of a run: what was run, with which versions, and what came out."""
+"""The manifest of a run: study, versions, results."""
 
 from __future__ import annotations
 
@@ -38,23 +38,21 @@ FLOAT_POLICY = (
 )
 
 UNMET = "unmet"
-"""What stands in the way where nothing is feasible, a text for each value of a sweep."""
+"""Entry with the constraints that no design meets, by value of a sweep."""
 
 GROWTH = "growth"
-"""How the front of a heuristic grew: hypervolumes, as shares of the last, over evaluations."""
+"""Entry with the hypervolume of a heuristic over evaluations, as a share of the last."""
 
 NOT_FINISHED = "the run is not finished"
-"""Why a front lacks designs, of a run that goes on: how the reason begins."""
+"""Beginning of the reason why the front of an unfinished run lacks designs."""
 
 _LIBRARIES = ("accel-dse", "numpy", "moocore", "pymoo", "optuna", "pandas", "pyarrow")
 
 
 def manifest_of(run: Run, stored: int) -> dict[str, Any]:
-    """Return everything needed to repeat and to evaluate a run, of which `stored` designs are kept.
+    """Return the manifest of a run with `stored` evaluations, without its checksums.
 
-    `again` is the command that measures again what failed.
-
-    With a sweep, counts are those of all its values together, but that of designs.
+    Counts, except ``designs``, are sums over all values of a sweep.
     """
     parts = [
         FrontOfPart(a.study, a.outcome.front_index, a.quality, a.outcome.exact) for a in run.answers
@@ -94,7 +92,7 @@ def manifest_of(run: Run, stored: int) -> dict[str, Any]:
 
 
 def _sources(studies: Sequence[Study]) -> list[dict[str, Any]]:
-    """Return where the numbers of studies come from, each by the evidence for it."""
+    """Return the sources of the numbers of studies, with the evidence."""
     found: dict[tuple[str, str], dict[str, None]] = {}
     for study in studies:
         first = np.zeros((1, len(study.problem.sizes)), dtype=np.int64)  # for all of a table
@@ -106,13 +104,13 @@ def _sources(studies: Sequence[Study]) -> list[dict[str, Any]]:
 
 
 def is_so_far(manifest: Mapping[str, Any]) -> bool:
-    """Whether a manifest is that of a run that goes on, which has written no file yet."""
+    """Return whether a manifest belongs to an unfinished run, which has no files yet."""
     certificate = manifest.get("certificate") or {}
     return any(why.startswith(NOT_FINISHED) for why in certificate.get("unfinished", ()))
 
 
 def _growth(run: Run) -> dict[str, Any]:
-    """Return how the hypervolume of a heuristic's front grew, of a run without a sweep."""
+    """Return the hypervolume of a heuristic over evaluations, without a sweep."""
     growth = run.answers[0].outcome.growth if run.sweep is None and not run.ledger.exact else ()
     if not growth:
         return {}
@@ -121,7 +119,7 @@ def _growth(run: Run) -> dict[str, Any]:
 
 
 def _measured(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
-    """Return what was measured, where designs are."""
+    """Return the account of measurements, if designs are measured."""
     columns = [one.study.problem.measured for one in answers]
     benches = [one.bench for one in columns if one is not None]
     if not benches:
@@ -141,7 +139,7 @@ def _measured(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
 
 
 def _version(library: str) -> str:
-    """Return the version of a library, nothing if it belongs to an extra that is not installed."""
+    """Return the version of a library, or an empty text if it is not installed."""
     try:
         return version(library)
     except PackageNotFoundError:
@@ -149,7 +147,7 @@ def _version(library: str) -> str:
 
 
 def study_facts(document: Document, studies: Sequence[Study]) -> dict[str, Any]:
-    """Return what of a manifest follows from the study alone, at every value of its sweep."""
+    """Return the entries of a manifest that follow from the study alone."""
     first = studies[0]
     return {
         "question": first.question,
@@ -167,15 +165,15 @@ def study_facts(document: Document, studies: Sequence[Study]) -> dict[str, Any]:
 def front_facts(
     document: Document, sweep: Sweep | None, parts: Parts, counts: Counts
 ) -> dict[str, Any]:
-    """Return what of a manifest follows from the study, its front and what was counted."""
+    """Return the entries of a manifest that follow from study, front and counts."""
     starts = np.cumsum([0, *(len(part.front) for part in parts)]).tolist()
-    said = [_part(part, start) for part, start in zip(parts, starts, strict=False)]
+    entries = [_part(part, start) for part, start in zip(parts, starts, strict=False)]
     if sweep is None:
-        points = said[0]
+        points = entries[0]
         if chosen := points["recommended"]:
             chosen |= _sureness(parts[0].study, parts[0].front, chosen["row"])
     else:
-        values = zip(sweep.values, said, strict=True)
+        values = zip(sweep.values, entries, strict=True)
         points = {
             "sweep": sweep.header,
             "points": [{"value": value} | entry for value, entry in values],
@@ -189,7 +187,7 @@ def front_facts(
 
 
 def _part(part: FrontOfPart, start: int) -> dict[str, Any]:
-    """Return what is said of one front, which starts after so many rows of front.csv."""
+    """Return the entries of one front, after so many rows of front.csv."""
     study, quality, reference = part.study, part.quality, np.array(part.quality.reference)
     return {
         "front": len(part.front),
@@ -205,7 +203,7 @@ def _part(part: FrontOfPart, start: int) -> dict[str, Any]:
 
 
 def _recommended(study: Study, front: Index, start: int) -> dict[str, Any] | None:
-    """Return the recommended design: its row of front.csv, counted from 1, and why."""
+    """Return the recommended design, with its row of front.csv, from 1, and the rule."""
     if not len(front):
         return None
     row = int(study.preference.order(study.problem, front)[0])
@@ -215,7 +213,7 @@ def _recommended(study: Study, front: Index, start: int) -> dict[str, Any] | Non
 
 
 def _sureness(study: Study, front: Index, row: int) -> dict[str, Any]:
-    """Return how far the objectives of a design go, and which terms they lack."""
+    """Return the ranges of the objectives of a design, and their missing terms."""
     point, goals = front[[row - 1]], [goal.name for goal in study.problem.goals]
     return {
         "ranges": {n: [*ends] for n, ends in spread_of(study.problem, point, goals).items()},
@@ -224,13 +222,13 @@ def _sureness(study: Study, front: Index, row: int) -> dict[str, Any]:
 
 
 def _feasible_in_space(answers: Sequence[SolvedStudy]) -> int | None:
-    """Return how many designs of the whole spaces are feasible, None where one is not known."""
+    """Return the number of feasible designs in the whole spaces, or None."""
     known = [answer.outcome.feasible_in_space for answer in answers]
     return sum(count for count in known if count is not None) if None not in known else None
 
 
 def _certificate(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
-    """Return how the designs of all answers were accounted for."""
+    """Return the account of the designs of all answers."""
     outcomes = [answer.outcome for answer in answers]
     parts = [outcome.certificate for outcome in outcomes]
     return {
@@ -248,7 +246,7 @@ def _certificate(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
 
 
 def _picture(document: Document, sweep: Sweep | None, parts: Parts) -> dict[str, Any]:
-    """Return what a picture needs besides the tables."""
+    """Return the texts of a picture besides the tables."""
     study = parts[0].study
     names: list[str] = []
     labels: dict[str, str] = {}
@@ -268,7 +266,7 @@ def _picture(document: Document, sweep: Sweep | None, parts: Parts) -> dict[str,
 
 
 def view_of(front: Table, cloud: Table, manifest: Mapping[str, Any]) -> FrontView:
-    """Return a front as pictures and reports see it, and the cloud around it."""
+    """Return a front and the cloud around it for pictures and reports."""
     picture = manifest["picture"]
     labels = picture.get("labels", {})
     return FrontView(
@@ -308,9 +306,9 @@ def feasible_rows(evaluations: Table) -> Table:
 
 
 def recommended_of(manifest: Mapping[str, Any]) -> Recommended | None:
-    """Return the recommended design; None for a sweep."""
-    said = manifest.get("recommended")
-    if not said:
+    """Return the recommended design, or None with a sweep."""
+    found = manifest.get("recommended")
+    if not found:
         return None
-    sure = {key: said.get(key, {}) for key in ("ranges", "omitted")}
-    return Recommended(said["row"] - 1, said["design"], said["rule"], **sure)
+    sure = {key: found.get(key, {}) for key in ("ranges", "omitted")}
+    return Recommended(found["row"] - 1, found["design"], found["rule"], **sure)

@@ -1,4 +1,4 @@
-"""The measurements of a run on disk, of every design requested; what is refused without them."""
+"""The measurements of a run on disk, and refusals without them."""
 
 from __future__ import annotations
 
@@ -27,68 +27,62 @@ ONLY_RUNS = (
 
 
 def write_measurements(recorded: RecordedEvaluator, folder: Path) -> None:
-    """Write what was measured."""
+    """Write the measurements of a run to its folder."""
     found = [{"design": dict(design)} | asdict(of) for design, of in recorded.found]
-    said = {"identity": recorded.identity, "measurements": found}
-    (folder / MEASUREMENTS).write_text(json_text(said) + "\n", encoding="utf-8")
+    whole = {"identity": recorded.identity, "measurements": found}
+    (folder / MEASUREMENTS).write_text(json_text(whole) + "\n", encoding="utf-8")
 
 
 def with_measurements(document: Document, folder: Path) -> Document:
-    """Return the study of a run with what was measured for it; nothing measures any more.
-
-    Raises
-    ------
-    OutputError
-        The measurements are missing or cannot be read.
-    """
+    """Return the study of a run with its measurements, or raise `OutputError`."""
     if not document.measures:
         return document
     try:
-        said = read_json(folder / MEASUREMENTS)
-        for line in wrong_entries(MeasurementsFile, said):
+        written = read_json(folder / MEASUREMENTS)
+        for line in wrong_entries(MeasurementsFile, written):
             raise ValueError(line)
-        found = [(entry.pop("design"), Measurement(**entry)) for entry in said["measurements"]]
-        recorded = RecordedEvaluator(said["identity"], found)
+        found = [(entry.pop("design"), Measurement(**entry)) for entry in written["measurements"]]
+        recorded = RecordedEvaluator(written["identity"], found)
     except (OSError, ValueError) as error:
         raise OutputError(f"{folder / MEASUREMENTS} cannot be read: {error}") from error
     return replace(document, recorded=recorded)
 
 
 def retry_text(folder: Path) -> str:
-    """Return how designs of a run that failed are measured again."""
+    """Return the options that measure failed designs again."""
     taken = f"--reuse {shlex.quote(str(folder))} --out NEW"
     return f"measure again what failed, in another run: {taken} (`reuse` and `out` in Python)"
 
 
 def programs_of(document: Document) -> Iterator[str]:
-    """Yield the command lines by which a study measures, as a shell would take them; functions."""
-    said = document.section(EVALUATE)
-    if isinstance(command := said.get("command"), list):
+    """Yield the command or the function that measures for a study."""
+    section = document.section(EVALUATE)
+    if isinstance(command := section.get("command"), list):
         yield shlex.join(map(str, command))
-    elif function := said.get("function"):
+    elif function := section.get("function"):
         yield f"the function {function}"
 
 
 def require_nothing_measured(prepared: Study) -> None:
-    """Raise `MeasurementError` where designs of a study are measured, and its run is not over."""
+    """Raise `MeasurementError` for a study whose designs are measured."""
     if prepared.problem.measured is not None:
         raise MeasurementError(ONLY_RUNS)
 
 
 def require_figures(prepared: Study) -> None:
-    """Raise `MeasurementError` where designs of a study are measured, and it is of no run."""
+    """Raise `MeasurementError` for a study whose designs are measured, except that of a run."""
     measured = prepared.problem.measured
     if measured is not None and not isinstance(measured.bench.evaluator, RecordedEvaluator):
         raise MeasurementError(ONLY_RUNS)
 
 
 def measurement_of(problem: Problem, index: Index, name: str) -> Measurement | None:
-    """Return what came of measuring a design (1, d), None where nothing is measured.
+    """Return the measurement of a design (1, d), or None if nothing is measured.
 
     Raises
     ------
     MeasurementError
-        Nobody has measured the design, which is called `name`.
+        The design, called `name`, has not been measured.
     """
     if problem.measured is None:
         return None
@@ -101,7 +95,7 @@ def measurement_of(problem: Problem, index: Index, name: str) -> Measurement | N
 
 
 def causes_text(bench: Bench, *, failed: bool) -> list[str]:
-    """Return a line for each frequent cause of designs that failed, or are infeasible."""
+    """Return a line for each frequent cause of failed or infeasible designs."""
     causes = bench.causes(failed=failed)
     lines = [
         f"{plural(len(designs), 'design')}: {cause}; {_some(designs, bench.unit_names)}"

@@ -1,4 +1,4 @@
-"""What the notes of a run say: what was assumed, failed or is unknown, and what cannot be meant."""
+"""Notes of a run: assumptions, failures, unknown designs, and implausible numbers."""
 
 from __future__ import annotations
 
@@ -29,10 +29,7 @@ INSTANCES = "instances"
 
 @dataclass(frozen=True)
 class FrontOfPart:
-    """One study, or that of one value of a sweep, with its front and how good that is.
-
-    `exact` says that it is the exact front.
-    """
+    """The front of a study at one value of its sweep, and whether it is exact."""
 
     study: Study
     front: Index
@@ -45,10 +42,16 @@ Parts = Sequence[FrontOfPart]
 
 @dataclass(frozen=True)
 class Counts:
-    """What notes tell of a search: designs evaluated, those that failed, and why the first did.
+    """Counts of a search in notes.
 
-    `interrupted` says that it was stopped before it was done, and `unmet` what stands in the way
-    where nothing is feasible, by value of the sweep.
+    Attributes
+    ----------
+    evaluated, failed, failure
+        Numbers of evaluated and failed designs, and the cause of the first failure.
+    interrupted
+        Whether it was stopped before its end.
+    unmet
+        The constraints that no design meets, by value of the sweep.
     """
 
     evaluated: int
@@ -59,76 +62,33 @@ class Counts:
 
 
 def notes_of(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
-    """Yield what a reader has to know of fronts, most general first."""
+    """Yield the notes on fronts, the most general first."""
     for part in parts:
         yield from part.study.notes
         yield from host_notes(part.study.problem)
+    for rule in (_opaque, _estimated, _unmeasured, _implausible, _failures, _empty):
+        yield from rule(parts, sweep, counts)
+
+
+def _opaque(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
     problem = parts[0].study.problem
     for name, reason in (opaque(problem) if problem.size > ENOUGH else {}).items():
         yield (
             f"{name} cannot be bounded ({reason}), so that nothing is pruned by it: "
             f"{plural(counts.evaluated, 'design')} evaluated"
         )
+
+
+def _estimated(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
     if any(part.quality.hypervolume.error for part in parts):
-        goals = len(problem.goals)
+        goals = len(parts[0].study.problem.goals)
         yield (
             f"the hypervolume of so many designs in {goals} objectives is estimated, as the exact "
             f"one takes too much work; ± is one standard error"
         )
-    yield from _unmeasured(parts, sweep)
-    yield from _implausible(parts, sweep)
-    if counts.failed and all(part.study.problem.measured is None for part in parts):
-        failed = plural(counts.failed, "design")
-        yield f"{failed} failed and count as infeasible; the first: {counts.failure}"
-    if sweep is not None:
-        empty = [place for place, part in enumerate(parts) if not len(part.front)]
-        unmeasured = [place for place in empty if parts[place].study.problem.unmeasured]
-        if unmeasured:
-            yield f"no design is measured{_at(sweep, unmeasured)}"
-        if rest := [place for place in empty if place not in unmeasured]:
-            none = (
-                "nothing found before the interrupt" if counts.interrupted else "no feasible design"
-            )
-            reasons = {place: counts.unmet[place] for place in rest if place < len(counts.unmet)}
-            for reason in dict.fromkeys(reasons.get(place, "") for place in rest):
-                places = [place for place in rest if reasons.get(place, "") == reason]
-                yield f"{none}{_at(sweep, places)}{f'; {reason}' if reason else ''}"
 
 
-def unmet(answer: SolvedStudy) -> str:
-    """Return the fewest constraints that no evaluated design meets together; empty for none.
-
-    Bounds may have left few to evaluate, or none; nothing is searched here.
-    """
-    outcome, problem = answer.outcome, answer.study.problem
-    fewest = next(iter(outcome.conflicts()), ())
-    if not fewest:
-        return ""
-    together = " together" * (len(fewest) > 1)
-    among = " by a design evaluated" * (outcome.evaluated < problem.whole_size)
-    least = " with the least instances that carry the rate" * (COMPUTE_ALONE in answer.study.notes)
-    return f"never met{together}{among}{least}: {listed(fewest)}"
-
-
-def _implausible(parts: Parts, sweep: Sweep | None) -> Iterator[str]:
-    """Yield what to check where a recommended design is out of all proportion, of a sweep once."""
-    for place, part in enumerate(parts):
-        if len(part.front):
-            best = part.study.preference.first(part.study.problem, part.front)[0]
-            if found := implausible(part.study, best):
-                yield found[0] + ("" if sweep is None else _at(sweep, [place]))
-                return
-
-
-def _at(sweep: Sweep, places: Sequence[int]) -> str:
-    """Return at which values of a sweep something is."""
-    shown = ", ".join(sweep.written[place] for place in places[:8])
-    more = f" and {len(places) - 8} more" if len(places) > 8 else ""
-    return f" at {sweep.path} = {shown}{more}"
-
-
-def _unmeasured(parts: Parts, sweep: Sweep | None) -> Iterator[str]:
-    """Yield how many designs are measured, which could not be, and why."""
+def _unmeasured(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
     for place, part in enumerate(parts):
         measured, before = part.study.problem.measured, part.study.problem.beforehand
         if measured is None or before is None:
@@ -147,11 +107,63 @@ def _unmeasured(parts: Parts, sweep: Sweep | None) -> Iterator[str]:
             yield f"failed, and nothing is known of them: {line}"
 
 
-def implausible(study: Study, design: NDArray[np.int64]) -> tuple[str, dict[str, Any]] | None:
-    """Return which written figures to check where a design (d,) is out of all proportion.
+def _implausible(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
+    """Yield the numbers to check for the first recommended design that is out of proportion."""
+    for place, part in enumerate(parts):
+        if len(part.front):
+            best = part.study.preference.first(part.study.problem, part.front)[0]
+            if found := implausible(part.study, best):
+                yield found[0] + ("" if sweep is None else _at(sweep, [place]))
+                return
 
-    As a sentence without a capital and a full stop; and as facts: the quantities in SI that are
-    beyond what any chip has, and the dotted names of the figures that decide the first of them.
+
+def _failures(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
+    if counts.failed and all(part.study.problem.measured is None for part in parts):
+        failed = plural(counts.failed, "design")
+        yield f"{failed} failed and count as infeasible; the first: {counts.failure}"
+
+
+def _empty(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
+    """Yield the values of a sweep without a front, by reason."""
+    if sweep is None:
+        return
+    empty = [place for place, part in enumerate(parts) if not len(part.front)]
+    unmeasured = [place for place in empty if parts[place].study.problem.unmeasured]
+    if unmeasured:
+        yield f"no design is measured{_at(sweep, unmeasured)}"
+    reasons: dict[str, list[int]] = {}
+    for place in (place for place in empty if place not in unmeasured):
+        reason = counts.unmet[place] if place < len(counts.unmet) else ""
+        reasons.setdefault(reason, []).append(place)
+    none = "nothing found before the interrupt" if counts.interrupted else "no feasible design"
+    for reason, places in reasons.items():
+        yield f"{none}{_at(sweep, places)}{f'; {reason}' if reason else ''}"
+
+
+def unmet(answer: SolvedStudy) -> str:
+    """Return the fewest constraints that no evaluated design meets together, or an empty text."""
+    outcome, problem = answer.outcome, answer.study.problem
+    fewest = next(iter(outcome.conflicts()), ())
+    if not fewest:
+        return ""
+    together = " together" * (len(fewest) > 1)
+    among = " by a design evaluated" * (outcome.evaluated < problem.whole_size)
+    least = " with the least instances that carry the rate" * (COMPUTE_ALONE in answer.study.notes)
+    return f"never met{together}{among}{least}: {listed(fewest)}"
+
+
+def _at(sweep: Sweep, places: Sequence[int]) -> str:
+    """Return some values of a sweep."""
+    shown = ", ".join(sweep.written[place] for place in places[:8])
+    more = f" and {len(places) - 8} more" if len(places) > 8 else ""
+    return f" at {sweep.path} = {shown}{more}"
+
+
+def implausible(study: Study, design: NDArray[np.int64]) -> tuple[str, dict[str, Any]] | None:
+    """Return the written numbers to check for a design (d,) beyond any chip, or None.
+
+    As a sentence, and as facts: the quantities beyond their limit in SI, and the names of the
+    numbers that decide the first of them.
     """
     problem = study.problem
     if not problem.stages:
@@ -170,7 +182,7 @@ def implausible(study: Study, design: NDArray[np.int64]) -> tuple[str, dict[str,
 
 
 def _beyond(problem: Problem, point: Index) -> Iterator[tuple[str, float]]:
-    """Yield what of a design (1, d) is beyond its limit."""
+    """Yield the quantities of a design (1, d) beyond their limit."""
     instances = float(sum(problem.counts(point)[0].values()))
     if instances > PLAUSIBLE_INSTANCES:
         yield INSTANCES, instances
@@ -182,9 +194,9 @@ def _beyond(problem: Problem, point: Index) -> Iterator[tuple[str, float]]:
 
 
 def _mattering(study: Study, design: NDArray[np.int64], name: str) -> Iterator[tuple[str, str]]:
-    """Yield the figures that decide a quantity of a design, as written, the weightiest first.
+    """Yield the numbers that decide a quantity of a design, as written, by decreasing effect.
 
-    How many instances there are follows from demand and clocks.
+    Demand and clocks decide the number of instances.
     """
     from dse.study.assumptions import assumptions_of  # rarely needed
 

@@ -1,4 +1,4 @@
-"""Ranges of a design's numbers, from how sure the figures of its cores are, and their gaps."""
+"""Ranges of quantities from the uncertainty of cores, and the missing terms of sums."""
 
 from __future__ import annotations
 
@@ -19,17 +19,14 @@ from dse.reports.text import in_words
 from dse.study.scenario import field_path
 
 NARROW = 1e-3
-"""A range is shown when its ends differ by more than this share."""
+"""Least relative width of a range that is shown."""
 
 _KINDS = {"m2": ("m2",), "w": ("w", "j"), "j": ("w", "j")}
-"""First letters of the units of what a quantity in a unit sums."""
+"""Units of the terms of a sum in a unit."""
 
 
 def spread_of(problem: Problem, point: Index, names: Sequence[str]) -> Ranges:
-    """Return the lowest and highest value of quantities of the design at `point`, (1, d).
-
-    Quantities that hardly depend on uncertain figures of its cores are omitted.
-    """
+    """Return the ranges of quantities of a design, (1, d), without the narrow ones."""
     found = {}
     for name, (low, high) in spreads_of(problem, point, names).items():
         ends = float(low[0]), float(high[0])
@@ -41,10 +38,10 @@ def spread_of(problem: Problem, point: Index, names: Sequence[str]) -> Ranges:
 def spreads_of(
     problem: Problem, points: Index, names: Sequence[str]
 ) -> dict[str, tuple[Column, Column]]:
-    """Return the lowest and highest values of quantities of designs (n, d), none if all are sure.
+    """Return the lowest and highest values of quantities of designs (n, d), if any is uncertain.
 
-    With all uncertain figures of its cores at their 10th percentiles, and at their 90th, at the
-    same rate: a slower fleet would carry less, and so draw less.
+    All uncertain numbers of cores are at their 10th percentiles, and then at their 90th.  The rate
+    stays, as a slower fleet would draw less.
     """
     if not any(stage.designs.uncertainty for stage in problem.stages):
         return {}
@@ -58,7 +55,7 @@ def spreads_of(
 
 
 def _at(stage: Stage, end: int) -> Stage:
-    """Return a stage with the figures of its designs at one end, at the same clock."""
+    """Return a stage with the numbers of its designs at one end, and the same clock."""
     metrics = stage.designs.metrics
     moved = {
         name: getattr(metrics, name) * interval[:, end]
@@ -69,12 +66,12 @@ def _at(stage: Stage, end: int) -> Stage:
 
 
 def gaps_of(problem: Problem, point: Index, names: Sequence[str]) -> dict[str, list[str]]:
-    """Return by quantity the terms of its sum that are unknown or 0, for the design at `point`."""
+    """Return the terms of sums that are unknown or 0 for a design, (1, d), by quantity."""
     return {name: [*_gaps(problem, point, name)] for name in names}
 
 
 def _gaps(problem: Problem, point: Index, name: str) -> Iterator[str]:
-    """Yield the terms of a sum that are unknown or 0 for the design at `point`, in words."""
+    """Yield the terms of a sum that are unknown or 0, in words."""
     kinds = _KINDS.get(units.suffix(name).partition("_")[0])
     if kinds is None or name not in problem.graph.quantities:
         return

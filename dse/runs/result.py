@@ -1,11 +1,11 @@
-"""What a run leaves: tables, manifest, pictures."""
+"""The result of a run, and its folder: tables, manifest, pictures."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,7 @@ from dse.runs.solved import Options, Run, SolvedStudy, inputs_of
 from dse.search.open_problem import opened
 from dse.study.measuring import STORE, STORED, Keeping, measuring
 from dse.study.overrides import sweep_of
-from dse.study.study import prepare, whole_document
+from dse.study.study import prepare
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,32 +45,24 @@ if TYPE_CHECKING:
 PICTURES = ("front.png", "front.svg")
 PAGE = "report.html"
 FILES = (run_files.FRONT, run_files.EVALUATIONS, run_files.MANIFEST, *PICTURES)
-"""What a run leaves where everything is installed."""
+"""Files of a run with all extras."""
 
 MISSED = "infeasible.json"
 """The file of an infeasible study."""
 
-REPLACED = (
-    *FILES,
-    run_files.EVALUATIONS_CSV,
-    measurements.MEASUREMENTS,
-    PAGE,
-    MISSED,
-)
-"""What a folder may hold that a run takes the place of, besides copies of tables."""
-
+REPLACED = (*FILES, run_files.EVALUATIONS_CSV, measurements.MEASUREMENTS, PAGE, MISSED)
+"""Files that a run may replace, besides copies of tables."""
 
 _PLAIN = (
     f"evaluations are written as {run_files.EVALUATIONS_CSV}: {run_files.EVALUATIONS} needs "
     'pyarrow, which is not installed; pip install "accel-dse[parquet]"'
 )
 
-
 BEGUN_AGAIN = (
     "nothing of this study is measured, and models are computed faster than results are read: it "
     "ran again from the beginning"
 )
-"""What becomes of a wish to go on where nothing is kept."""
+"""Warning after --resume without measurements."""
 
 
 class Result(Printable):
@@ -87,37 +79,23 @@ class Result(Printable):
     """
 
     def __init__(self, run: Run) -> None:
-        """Keep the run; tables are made when they are requested."""
+        """Keep the run.  Tables are made when they are requested."""
         self.run = run
         self.folder: Path | None = None
-        """Where it was saved last; None before."""
+        """The folder in which it was saved last."""
         self.warnings: tuple[str, ...] = ()
-        """What went wrong when it was saved and cost no table: pictures, what killed runs left."""
+        """Warnings when it was saved: pictures, remains of killed runs."""
         self.resume = ""
-        """What goes on with it; empty where nothing was measured in a folder."""
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle the manifest, and studies as they are written; what else is shown follows."""
-        run, shown = self.run, ("front", "evaluations", "_front", "_evaluations", "_arrays")
-        whole = whole_document(run.document, [answer.study for answer in run.answers])
-        state = {"manifest": self.manifest, **vars(self), "run": replace(run, document=whole)}
-        return {name: of for name, of in state.items() if name not in shown}
-
-    def __eq__(self, other: object) -> bool:
-        """Tell whether another result is the same: its front, its evaluations, its manifest."""
-        if not isinstance(other, Result):
-            return NotImplemented
-        same = self.front.equals(other.front) and self.evaluations.equals(other.evaluations)
-        return same and self.manifest == other.manifest
+        """The command that goes on with it, or empty without measurements in a folder."""
 
     @cached_property
     def front(self) -> pd.DataFrame:
-        """The front as a table."""
+        """Return the front as a table."""
         return _data_frame(self._front)
 
     @cached_property
     def evaluations(self) -> pd.DataFrame:
-        """Evaluated designs as a table."""
+        """Return the evaluated designs as a table."""
         return _data_frame(self._evaluations)
 
     @cached_property
@@ -130,30 +108,27 @@ class Result(Printable):
 
     @property
     def _most(self) -> int:
-        """Most designs of each answer that are kept."""
+        """Return the most designs of each answer that are kept."""
         return max(1, EVALUATIONS_ROWS // len(self.run.answers))
 
     @property
     def F(self) -> Matrix:  # noqa: N802
-        """Losses of the front, (n, m): what is maximised is negated, as an optimiser sees it."""
+        """Return the losses of the front, (n, m), with maximised objectives negated."""
         return self._arrays.loss
 
     @property
     def X(self) -> Index:  # noqa: N802
-        """Positions on the axes of the front, (n, d), as `OpenProblem` takes them.
-
-        They are -1 in the row of the host alone, which has none.
-        """
+        """Return the positions of the front on the axes, (n, d), -1 for the host alone."""
         return as_index(self._arrays.points)
 
     @property
     def G(self) -> Matrix:  # noqa: N802
-        """Violations of the front, (n, k): none is above 0."""
+        """Return the violations of the front, (n, k), at most 0."""
         return self._arrays.violation
 
     @property
     def names(self) -> dict[str, tuple[str, ...]]:
-        """What each column of `F`, `X` and `G` is of, by these letters."""
+        """Return the names of the columns of `F`, `X` and `G`, by these letters."""
         problem = self.run.first.problem
         goals = tuple(goal.loss for goal in problem.goals)
         axes = tuple(axis.name for axis in problem.space.axes)
@@ -161,13 +136,7 @@ class Result(Printable):
 
     @cached_property
     def _arrays(self) -> Evaluation:
-        """The front as numbers.
-
-        Raises
-        ------
-        UnitError
-            The study has a sweep, and so a front for each value.
-        """
+        """Return the front as numbers, or raise `UnitError` for a study with a sweep."""
         if self.run.sweep is not None:
             raise self.run.sweep.refused("F, X and G are of one front")
         problem = self.run.first.problem
@@ -208,7 +177,7 @@ class Result(Printable):
 
     @cached_property
     def manifest(self) -> dict[str, Any]:
-        """What was run, with which versions, and what came out."""
+        """Return study, versions and results of the run as plain data."""
         samples = (
             _counted(answer.study.problem, _thin(answer.outcome.sample_index, self._most))
             for answer in self.run.answers
@@ -222,7 +191,7 @@ class Result(Printable):
         return self.manifest | {"designs_on_front": rows}
 
     def text(self, *, rows: int = MOST_ROWS) -> str:
-        """Return the text that the command line prints, with at most `rows` designs."""
+        """Return the text of the command line, with at most `rows` designs."""
         return front_text(self.shown, self._facts, rows=rows)
 
     def _repr_html_(self) -> str:
@@ -231,7 +200,7 @@ class Result(Printable):
 
     @property
     def shown(self) -> FrontView:
-        """The front as pictures and reports see it."""
+        """Return the front as in pictures and reports."""
         return view_of(self._front, {}, self.manifest)
 
     @property
@@ -242,42 +211,35 @@ class Result(Printable):
 
     @property
     def recommended(self) -> Recommended | None:
-        """What the study recommends: the ``row`` of `front`, from 0, the ``design`` and the rule.
-
-        None for a study with a sweep.
-        """
+        """Return the recommended ``row`` of `front`, ``design`` and rule, None with a sweep."""
         return recommended_of(self.manifest)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return the front as the command line shows it: choices and objectives, in units of use.
-
-        The unit of a column stands in its header; `front` has every quantity, in SI.
-        """
+        """Return choices and objectives of the front, with the units in their headers."""
         return _data_frame(in_units(self.shown))
 
     def plot(self) -> Picture:
-        """Return the picture of the front as a figure of matplotlib, which a notebook shows."""
+        """Return the picture of the front for a notebook."""
         from dse.reports.plots import front_figure  # matplotlib, only now
 
         return front_figure(view_of(self._front, feasible_rows(self._evaluations), self.manifest))
 
     def save(self, folder: str | Path, *, plots: bool = True) -> Path:
-        """Write the run to `folder`: all files, or none; without `plots`, no pictures.
+        """Write all files of the run to a folder, or none; pictures only with `plots`.
 
-        A folder that holds an earlier run is replaced; any other folder that is not empty is
-        left alone.  A picture that cannot be drawn is omitted: `warnings` say so.
+        An earlier run in the folder is replaced.  Pictures that cannot be drawn are in `warnings`.
 
         Raises
         ------
         OutputError
-            When the folder holds something else, or cannot be written: then the run is kept in a
-            temporary folder, which the message names.
+            The folder has other content, or cannot be written: the message names a temporary
+            folder with the run.
         """
         with run_folder(folder, self.run.document) as place:
             return self.fill(place, plots=plots)
 
     def fill(self, place: WorkingFolder, *, plots: bool = True) -> Path:
-        """Write the run to the folder that was made for it; as `save`."""
+        """Write the run to the folder that was made for it, as `save`."""
         undrawn: list[str] = []
         place.fill(partial(self.write, undrawn=undrawn if plots else None, before=place.place))
         self.folder = place.target
@@ -287,9 +249,9 @@ class Result(Printable):
     def write(
         self, fresh: Path, *, undrawn: list[str] | None = None, before: Path | None = None
     ) -> None:
-        """Write all files; pictures too if there is a list to which faults of theirs can go.
+        """Write all files, with pictures if there is a list `undrawn` for their errors.
 
-        Measurements that are kept in the folder `before` lie in the fresh one, too.
+        Measurements in the folder `before` are copied.
         """
         run_files.write_front(self._front, fresh)
         run_files.write_evaluations(self._evaluations, fresh)
@@ -305,12 +267,12 @@ class Result(Printable):
             measuring().carry(before, fresh)
 
     def _draw(self, fresh: Path) -> Iterator[str]:
-        """Draw the pictures, and yield why there are none where that fails."""
+        """Draw the pictures, or yield the reason why there are none."""
         try:
             from dse.reports.plots import draw_front  # matplotlib, only now
 
             draw_front(view_of(self._front, feasible_rows(self._evaluations), self.manifest), fresh)
-        except FOREIGN as error:  # whatever the library raises: no picture is worth a table
+        except FOREIGN as error:  # anything that the library raises
             for name in PICTURES:
                 (fresh / name).unlink(missing_ok=True)
             names, kind = " and ".join(PICTURES), type(error).__name__
@@ -319,18 +281,18 @@ class Result(Printable):
 
 @dataclass(frozen=True)
 class RunPlace:
-    """Where a run goes, in which it may measure, and what is to be said of it.
+    """The folder of a run, or None, and the store of its measurements.
 
     Attributes
     ----------
     place
-        Where it is written, if it is.
+        The folder.
     measuring
-        Opens its store, and closes it: with the study and how it is run.
+        Opens and closes the store, with the study and its options.
     command
-        Goes on with it when it was interrupted; empty where nothing is measured.
+        The command that goes on with the run, or empty if nothing is measured.
     notes
-        For the user.
+        Notes for the user.
     """
 
     place: WorkingFolder | None
@@ -341,14 +303,14 @@ class RunPlace:
 
 @contextmanager
 def run_place(out: str | Path | None, document: Document, options: Options) -> Iterator[RunPlace]:
-    """Yield the place of a run, in which measurements are kept if it measures.
+    """Yield the place of a run, with its measurements if it measures.
 
     Raises
     ------
     ArgumentError
-        Measurements are to be used where none are made or kept, or who makes them is named.
+        An option for measurements is given, and none are made or kept.
     OutputError, StoreError
-        Measurements of another study lie there, or some cannot be read.
+        The folder has measurements of another study, or some cannot be read.
     """
     measures, plain = document.measures, nullcontext((document, options))
     if options.reuse and (out is None or not measures):
@@ -376,14 +338,14 @@ def run_place(out: str | Path | None, document: Document, options: Options) -> I
 def run_folder(
     folder: str | Path, document: Document, kept: Collection[str] = ()
 ) -> Iterator[WorkingFolder]:
-    """Yield a folder for the run of a study, beside `folder`, whose place it takes when filled.
+    """Yield a new folder for the run of a study, which replaces `folder` when it is filled.
 
-    What is `kept` of a run before may lie there, too.
+    Files of an earlier run that are `kept` may be there.
 
     Raises
     ------
     OutputError
-        When no run can be written to `folder`, or what the study reads is in there.
+        No run can be written to `folder`, or the study reads a file in it.
     """
     target = Path(folder)
     owned = inputs.owned(target)
@@ -415,13 +377,13 @@ def save_missed(facts: Mapping[str, Any], out: Path) -> None:
 
 
 def _counted(problem: Problem, index: Index) -> Index:
-    """Return the designs but those that are as if they had never been measured."""
+    """Return the designs without those whose measurement failed."""
     measured = problem.measured
     return index if measured is None else measured.counted(problem.space, index)
 
 
 def _thin(index: Any, most: int) -> Any:
-    """Return at most `most` rows, the same ones for the same rows."""
+    """Return at most `most` rows, drawn with a fixed seed."""
     if len(index) <= most:
         return index
     chosen = np.random.default_rng(0).choice(len(index), most, replace=False)

@@ -1,9 +1,8 @@
 """A run on disk: front.csv, evaluations.parquet and the manifest, which has checksums of them.
 
-The only user of pyarrow; where it is not installed, evaluations are written as compressed CSV, and
-what a run has is read.  Checksums, of every other file and of the manifest's own entries, notice
-accidents and edits.  They are no signature: who changes a run and computes them again is noticed
-only where what was changed follows from study and front.
+Without pyarrow, evaluations are compressed CSV.  Checksums of all files and of the entries of the
+manifest reveal accidents and edits.  They are no signature: with new checksums, only changes that
+contradict study and front are found.
 """
 
 from __future__ import annotations
@@ -38,23 +37,23 @@ EVALUATIONS_CSV = "evaluations.csv.gz"
 
 
 def has_parquet() -> bool:
-    """Tell whether pyarrow is installed."""
+    """Return whether pyarrow is installed."""
     return find_spec("pyarrow") is not None
 
 
 def evaluations_file(run: Path) -> Path:
-    """Return the file in the folder `run` that has its evaluations."""
+    """Return the file of the evaluations in the folder of a run."""
     plain = run / EVALUATIONS_CSV
     return plain if plain.exists() else run / EVALUATIONS
 
 
 def write_front(table: Table, folder: Path) -> None:
-    """Write a table as front.csv: numbers as short as they read back, what is missing empty."""
+    """Write a table as front.csv, with the shortest exact numbers and empty missing cells."""
     _write_csv(table, folder / FRONT)
 
 
 def write_evaluations(table: Table, folder: Path) -> None:
-    """Write a table as evaluations.parquet, or as evaluations.csv.gz; what is missing is null."""
+    """Write a table as evaluations.parquet or evaluations.csv.gz."""
     if not has_parquet():
         _write_csv(table, folder / EVALUATIONS_CSV)
         return
@@ -66,14 +65,14 @@ def write_evaluations(table: Table, folder: Path) -> None:
 
 
 def read_evaluations(run: Path, rows: object) -> Table:
-    """Return the evaluations of the run in folder `run`, which is to have kept so many `rows`.
+    """Return the evaluations of the run in a folder, with so many `rows` by its manifest.
 
     Raises
     ------
     OutputError
-        When they cannot be read, or are longer than so many rows may be.
+        They cannot be read, or are longer than so many rows may be.
     MissingLibraryError
-        When they are written as Parquet, and pyarrow is not installed.
+        They are Parquet, and pyarrow is not installed.
     """
     try:
         return _evaluations(run, rows)
@@ -82,14 +81,12 @@ def read_evaluations(run: Path, rows: object) -> Table:
 
 
 def read_tables(run: Path, rows: object) -> tuple[Table, Table]:
-    """Return front.csv and the evaluations of the run in folder `run`, as `read_evaluations`.
+    """Return front.csv and the evaluations of a run, as `read_evaluations`.
 
     Raises
     ------
     OSError, ValueError, KeyError
         One of them cannot be read, or they do not belong together.
-    MissingLibraryError
-        See `read_evaluations`.
     """
     front, evaluations = _read_csv(run / FRONT), _evaluations(run, rows)
     known = {
@@ -120,9 +117,9 @@ def _evaluations(run: Path, rows: object) -> Table:
 
 @contextmanager
 def _opened(path: Path, mode: Literal["r", "w"], most: int = EVALUATIONS_BYTE) -> Iterator[TextIO]:
-    """Yield a CSV file as text, compressed where its name says so; same text, same bytes.
+    """Yield a CSV file as text, compressed by its name, up to a length of `most`.
 
-    What is compressed is read up to a length of `most`.
+    Equal texts have equal bytes.
     """
     with ExitStack() as stack:
         raw: Any = stack.enter_context(path.open(f"{mode}b"))
@@ -158,10 +155,7 @@ def _read_csv(path: Path, most: int = EVALUATIONS_BYTE) -> dict[str, Sequence[st
 
 
 def _arrow(values: NDArray[Any]) -> Any:
-    """Return a column as an array of pyarrow, made of its buffers.
-
-    The usual `pyarrow.array` imports pandas, which takes longer than all else that a run does.
-    """
+    """Return a column as an array of pyarrow without `pyarrow.array`, which imports pandas."""
     import pyarrow as pa
 
     if values.dtype == object:
@@ -183,16 +177,12 @@ def _bits(flags: NDArray[np.bool_]) -> NDArray[np.uint8]:
 
 
 def _cell(value: Any) -> Any:
-    """Return what stands in a cell for a value."""
+    """Return the cell of a value."""
     return inert(value) if isinstance(value, str) else "" if value != value else value
 
 
 def _guessed(cells: Sequence[str]) -> NDArray[Any]:
-    """Return the cells of a column as the numbers or flags that would be written like that.
-
-    What is not written so is text, such as a name of ``01``; a text that looks like a number is
-    written again as it was.
-    """
+    """Return a column as the numbers or flags with these exact texts, otherwise as texts."""
     if cells and {*cells} <= {"True", "False"}:
         return np.array([cell == "True" for cell in cells])
     for kind in (int, float):
@@ -209,35 +199,35 @@ def _guessed(cells: Sequence[str]) -> NDArray[Any]:
 
 
 def _column(cells: Sequence[str], like: NDArray[Any]) -> NDArray[Any]:
-    """Return the cells of a column as numbers or texts, as another column is."""
+    """Return a column as numbers or texts, like another column."""
     if like.dtype.kind in "fi":
         return np.array([float(cell or "nan") for cell in cells]).astype(like.dtype)
     return np.array([as_written(cell) for cell in cells], dtype=object)
 
 
 CHECKSUMS = "checksums"
-"""The entry of the manifest that holds them: ``files`` and ``entries`` by name, ``sizes`` of files
-in bytes, and ``both``, of all that."""
+"""The entry of a manifest with those of ``files`` and ``entries`` by name, ``sizes`` of files in
+bytes, and ``both``, the checksum of these."""
 
 FORMAT = 3
-"""Of the folder of a run, in its manifest; one without it has the first."""
+"""Format of the folder of a run."""
 
 MANIFEST = "manifest.json"
-"""The record of a run, from its first second on: in its hidden folder it says who writes it, and it
-is closed with what came out when that takes its place."""
+"""The record of a run.  In its hidden folder it names the process that writes, and at the end it is
+completed with the results."""
 
 RUNNING = "running"
 
 
 def begin_manifest(path: Path, **facts: Any) -> None:
-    """Write that a run is under way; this may be lost, and nothing else is then."""
-    said = {"state": RUNNING, "process": os.getpid(), "host": platform.node(), "since": time.time()}
-    with suppress(OutputError):  # a full disk: what is written next tells of it
-        write_text(path, json.dumps(said | facts))
+    """Write the record of a run that begins, or nothing on a full disk."""
+    who = {"state": RUNNING, "process": os.getpid(), "host": platform.node(), "since": time.time()}
+    with suppress(OutputError):  # the next file on a full disk reports it
+        write_text(path, json.dumps(who | facts))
 
 
 def begun_manifest(folder: Path) -> Mapping[str, Any]:
-    """Return what a run says that is written in a hidden folder, nothing where it does not."""
+    """Return the record of a run that is written in a hidden folder, if there is one."""
     try:
         found = read_json(folder / MANIFEST)
     except (OSError, ValueError):
@@ -265,7 +255,7 @@ def files_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
 def changed_files(
     manifest: Mapping[str, Any], folder: Path, but: tuple[str, ...] = ()
 ) -> Iterator[str]:
-    """Yield what is wrong with the files of a run, but those that end so, by their checksums."""
+    """Yield the changed files of a run by their checksums, except those with some ends."""
     sizes = _of_kind(manifest, "sizes")
     for name, sum_ in _of_kind(manifest, "files").items():
         path = folder / name
@@ -282,7 +272,7 @@ def changed_files(
 
 
 def changed_entries(manifest: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what is wrong with the entries of a manifest, by their checksums."""
+    """Yield the changed entries of a manifest by their checksums."""
     recorded = _of_kind(manifest, "entries")
     sums = {kind: _of_kind(manifest, kind) for kind in ("files", "sizes", "entries")}
     if CHECKSUMS not in manifest:
@@ -301,20 +291,20 @@ def changed_entries(manifest: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _of_kind(manifest: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """Return the checksums of one kind, none where they are no such thing."""
+    """Return the checksums of one kind, if there are any."""
     whole = manifest.get(CHECKSUMS)
     found = whole.get(key) if isinstance(whole, dict) else None
     return found if isinstance(found, dict) else {}
 
 
 def _names(folder: Path) -> list[str]:
-    """Return the files of a run but its manifest, sorted."""
+    """Return the files of a run without its manifest, sorted."""
     files = (path for path in folder.rglob("*") if path.is_file())
     return sorted({path.relative_to(folder).as_posix() for path in files} - {MANIFEST})
 
 
 def _digest(value: Any) -> str:
-    """Return the checksum of plain data, whatever the order of its keys and its layout."""
+    """Return the checksum of plain data, independent of the order of keys."""
     text = json.dumps(jsonable(value), sort_keys=True, separators=(",", ":"))
     return _hash(text.encode())
 

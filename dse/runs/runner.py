@@ -1,4 +1,4 @@
-"""Running a study: once, or for every value of its sweep."""
+"""Runs of a study, one for each value of its sweep."""
 
 from __future__ import annotations
 
@@ -40,14 +40,12 @@ def run_study(
     *,
     stop: Stop | None = None,
 ) -> Run:
-    """Run a study, or every point of its sweep.
-
-    `stop` is called before each batch of designs whether what is found so far is the answer.
+    """Run a study, until `stop`, polled before each batch of designs, is True.
 
     Raises
     ------
     StudyError, TooLargeError
-        Before anything is searched.
+        Before the search.
     """
     start = time.perf_counter()
     sweep = sweep_of(document)
@@ -64,7 +62,7 @@ def run_study(
 
 
 def _with_shelves(document: Document) -> Document:
-    """Return a document whose measurements are kept at least as long as it is used."""
+    """Return a document with storage for measurements."""
     if document.shelves is not None:
         return document
     shelf = MemoryShelf()
@@ -72,7 +70,7 @@ def _with_shelves(document: Document) -> Document:
 
 
 def _require_any_measured(answers: Sequence[SolvedStudy]) -> None:
-    """Raise `MeasurementError` where not a single design is measured, and none may be."""
+    """Raise `MeasurementError` if no design is measured."""
     measured = [one.outcome for one in answers if one.study.problem.measured is not None]
     if measured and all(one.ledger.unknown and not one.evaluated for one in measured):
         raise MeasurementError(
@@ -87,7 +85,7 @@ def _answers(
     progress: Progress | None,
     stop: Stop | None,
 ) -> Iterator[SolvedStudy]:
-    """Yield the answer of a study, or for each value of its sweep."""
+    """Yield an answer for each value of a sweep."""
     points = points_of(document, sweep)
     first = study.prepare(points[0])
     within = progress if sweep is None else None  # of a sweep, values are counted
@@ -104,28 +102,26 @@ def _answers(
 
 
 def points_of(document: Document, sweep: Sweep | None) -> list[Document]:
-    """Return a study at each value of its sweep; itself without one."""
+    """Return a study at each value of its sweep."""
     if sweep is None:
         return [document]
     return [at_value(document, sweep, position) for position in range(len(sweep.values))]
 
 
 def _checked(answer: SolvedStudy) -> SolvedStudy:
-    """Return an answer whose invariants hold."""
+    """Return an answer after a check of its invariants."""
     found = answer.outcome
     invariants.check_invariants(answer.study.problem, found.front_index, found.sample_index)
     return answer
 
 
 def solve_study(prepared: Study, options: Options, *, partial: bool = False) -> SolvedStudy:
-    """Search one study; `partial`: its front may be that of an unfinished proof.
-
-    No design is measured for it any more, and not how good its front is.
+    """Search one study without new measurements, and without the quality of its front.
 
     Raises
     ------
     TooLargeError
-        When the front is not proven by the method that should, and not `partial`.
+        The proof is unfinished, and `partial` is False.
     """
     return _checked(_solved(prepared, options, None, partial=partial))
 
@@ -150,7 +146,7 @@ def _solved(
 
 
 def answer_of(prepared: Study, outcome: Outcome, seconds: float) -> SolvedStudy:
-    """Return what a search of some seconds found, in the order in which it is written."""
+    """Return the result of a search of some seconds, in the order of front.csv."""
     order = tables.sort_order(prepared.problem, outcome.front_index, outcome.front_loss)
     outcome = replace(
         outcome,
@@ -162,7 +158,7 @@ def answer_of(prepared: Study, outcome: Outcome, seconds: float) -> SolvedStudy:
 
 
 def with_quality(answer: SolvedStudy) -> SolvedStudy:
-    """Return an answer of which it is known how good its front is."""
+    """Return an answer with the quality of its front."""
     outcome = answer.outcome
     quality = measure_front(
         answer.study.problem,
@@ -174,9 +170,9 @@ def with_quality(answer: SolvedStudy) -> SolvedStudy:
 
 
 def measure_front(problem: Problem, loss: Matrix, *, exact: bool, compare: bool = True) -> Quality:
-    """Return how good a front of losses (n, m) is; `exact` says that it is the exact one.
+    """Return the quality of a front of losses (n, m).
 
-    Otherwise it is held against the exact one of a small space, where `compare` says so.
+    With `compare`, one that is not `exact` is compared with the exact one of a small space.
     """
     if not len(loss):
         return Quality()
@@ -197,7 +193,7 @@ def measure_front(problem: Problem, loss: Matrix, *, exact: bool, compare: bool 
 
 
 def _exact_front(problem: Problem) -> Matrix | None:
-    """Return the losses of the exact front, None when it takes too much to prove."""
+    """Return the losses of the exact front, or None if its proof takes too long."""
     if problem.continuous or problem.size > ENUMERABLE:
         return None
     with suppress(TooLargeError):
@@ -208,28 +204,22 @@ def _exact_front(problem: Problem) -> Matrix | None:
 def share_at_least(
     problem: Searchable, loss: Matrix, reference: Matrix, floor: Matrix
 ) -> Volume | None:
-    """Return a share of the exact front's hypervolume that a front surely has.
+    """Return a lower bound of a front's share of the exact hypervolume, or None.
 
-    The space is divided into cells, again and again.  No design of a cell is better, in any
-    objective, than the bounds of the cell, so that the hypervolume of the front and of all these
-    bounds together is at least that of the exact front.  Cells drop out that hold no feasible
-    design, nothing better than the reference, or only what the front dominates.
+    The space is divided into cells again and again.  The hypervolume of the front and the bounds
+    of all cells together is at least that of the exact front.  Cells without a feasible design,
+    beyond the reference, or dominated by the front drop out.
 
     Parameters
     ----------
     problem
-        What was searched.
+        The searched space.
     loss
-        The front found, (n, m), n >= 1.
+        The front, (n, m), n >= 1.
     reference
-        The point up to which volume counts, (m,).
+        The reference point, (m,).
     floor
-        Losses that no design goes below, (m,); -inf where nothing is known.
-
-    Returns
-    -------
-    share
-        None where nothing is proven: a function of the study cannot be bounded.
+        Lower bounds of all losses, (m,), or -inf.
     """
     single = cells_of(problem, [1] * len(problem.sizes))
     if single is None:
@@ -244,7 +234,7 @@ def share_at_least(
 
 
 def _least(single: Cells, loss: Matrix, reference: Matrix, floor: Matrix) -> Matrix | None:
-    """Return the least losses of the cells that stay open; None where one is unknown."""
+    """Return the least losses of the cells that stay open, or None if one is unknown."""
     problem = single.problem
     axes = list(zip(problem.sizes, problem.ordered, strict=True))
     steps = [1 << (size - 1).bit_length() if ordered else 1 for size, ordered in axes]
@@ -281,7 +271,7 @@ def _halved(cells: Index, axis: int, count: int) -> Index:
 
 
 def floor_of(problem: Problem) -> Column:
-    """Return losses (m,) that no design goes below: 0 for what is minimised and never negative."""
+    """Return lower bounds of losses (m,): 0 for minimised quantities that are never negative."""
     signed = {quantity.name for quantity in problem.quantities if quantity.signed}
     free = [goal.maximise or goal.name in signed for goal in problem.goals]
     return np.where(free, -np.inf, 0.0)

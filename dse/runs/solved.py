@@ -1,4 +1,4 @@
-"""What a call says over the search of a study, and what a run has found."""
+"""The answers of a study, and the fronts of other sources."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from dse.search.outcome import FAILING, INTERRUPTED, Outcome
 from dse.search.settings import SearchSettings
 from dse.study.overrides import Sweep
 from dse.study.search_section import Options as Options
-from dse.study.study import Study, prepare, whole_document
+from dse.study.study import Study
 
 
 @dataclass(frozen=True)
 class Quality:
-    """How good a front is.
+    """The hypervolume of a front.
 
     Attributes
     ----------
     reference, hypervolume
-        The reference point in the units of the losses, and the volume up to it as a share of
-        the box between the front's best values and the reference.
+        The reference point in units of the losses, and the volume up to it as a share of the box
+        between the front's best values and the reference.
     share
-        The hypervolume as a share of the exact front's, None when that is not known.
+        The hypervolume as a share of the exact front's, None if that is unknown.
     at_least
-        A share that it surely has: `share` where that is known; None when nothing is proven.
+        A proven lower bound of the share, or None.
     """
 
     reference: tuple[float, ...] = ()
@@ -46,11 +46,11 @@ class SolvedStudy:
     Attributes
     ----------
     study
-        The question.
+        The study.
     outcome
-        What the search found; the front in the order in which it is written.
+        The result of the search, with the front in the order of front.csv.
     quality
-        How good the front is; nothing is known of those that no run writes.
+        The hypervolume, if a run writes the front.
     seconds
         Wall time of the search.
     """
@@ -59,15 +59,6 @@ class SolvedStudy:
     outcome: Outcome
     quality: Quality
     seconds: float
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the study, at this value of its sweep, as it is written; it is read again."""
-        whole = whole_document(self.study.document, [self.study])
-        return _read_again, (whole, self.outcome, self.quality, self.seconds)
-
-
-def _read_again(whole: Document, *found: Any) -> SolvedStudy:
-    return SolvedStudy(prepare(whole), *found)
 
 
 @dataclass(frozen=True)
@@ -82,35 +73,35 @@ class Run:
 
     @property
     def feasible(self) -> bool:
-        """Whether any design is, at any value of a sweep."""
+        """Return whether any design is feasible, at any value of a sweep."""
         return any(answer.outcome.feasible for answer in self.answers)
 
     @property
     def interrupted(self) -> bool:
-        """Whether the search was stopped before it was done."""
+        """Return whether the search was stopped before its end."""
         ways = INTERRUPTED, FAILING
         return any(answer.outcome.certificate.way in ways for answer in self.answers)
 
     @property
     def failing(self) -> str:
-        """Why it stopped where too many designs failed; empty where they did not."""
+        """Return the reason of a stop after too many failed designs, or an empty text."""
         found = (answer.outcome.certificate for answer in self.answers)
         return next((one.reason for one in found if one.way == FAILING), "")
 
     @property
     def ledger(self) -> Ledger:
-        """What is known of the designs, of all values of a sweep together."""
+        """Return the ledger of all values of a sweep together."""
         return sum((answer.outcome.ledger for answer in self.answers), Ledger())
 
     @property
     def first(self) -> Study:
-        """The study of the first answer; the others differ in the swept field only."""
+        """Return the study of the first value of a sweep."""
         return self.answers[0].study
 
 
 @dataclass(frozen=True)
 class KnownFront:
-    """The front of one study, wherever it comes from; `found` is known of its search."""
+    """The front of one study from any source, with facts `found` by its search."""
 
     study: Study
     front: Index
@@ -119,7 +110,7 @@ class KnownFront:
 
 @dataclass(frozen=True)
 class KnownFronts:
-    """The fronts of a study, one for every value of its sweep; and how to search further."""
+    """The fronts of a study, one for each value of its sweep, and options of further searches."""
 
     points: tuple[KnownFront, ...]
     sweep: Sweep | None
@@ -127,5 +118,5 @@ class KnownFronts:
 
 
 def inputs_of(studies: Iterable[Study]) -> dict[str, Input]:
-    """Return the files that a study names, at any value of its sweep."""
+    """Return the files that studies name."""
     return {name: entry for study in studies for name, entry in study.inputs.items()}

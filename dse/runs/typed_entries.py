@@ -1,4 +1,4 @@
-"""The entries of the files of a run and their types, checked before a command reads any of them."""
+"""The entries of the files of a run with their types, checked before any use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dse.files.inputs import INPUTS
 _Count: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 1024)]
 _Row: TypeAlias = Annotated[int, Field(ge=1, lt=1 << 62)]
 _Number: TypeAlias = float | int | Literal["inf", "-inf"] | None
-"""As JSON has it: NaN is null, and an infinity is text."""
+"""A number in JSON: NaN is null, and an infinity is text."""
 _Ends: TypeAlias = Annotated[list[float | int], Field(min_length=2, max_length=2)]
 _Sha256: TypeAlias = Annotated[str, Field(pattern=r"\A[0-9a-f]{64}\z")]
 _Copy: TypeAlias = Annotated[str, Field(pattern=rf"\A{INPUTS}/[^/\\\x00]+\z")]
@@ -20,7 +20,7 @@ _Sense: TypeAlias = Literal["minimise", "maximise"]
 
 
 class _Entries(BaseModel):
-    """Entries of JSON: each of its own type, and no others."""
+    """Entries of JSON of exact types, and no others."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
@@ -43,7 +43,7 @@ class _Recommended(_Entries):
 
 
 class _FrontEntries(_Entries):
-    """The entries of one front: that of a study, or at one value of its sweep."""
+    """The entries of one front."""
 
     front: _Count
     exact: bool
@@ -88,7 +88,7 @@ class _LedgerEntries(_Entries):
 
 
 class _Measured(_Entries):
-    """The account of what was measured."""
+    """The account of measurements."""
 
     identity: list[str]
     designs: _Count
@@ -106,7 +106,7 @@ class _Growth(_Entries):
 
 
 class _Picture(_Entries):
-    """The texts that a picture needs besides the tables."""
+    """The texts of a picture besides the tables."""
 
     title: str
     axes: list[str]
@@ -177,14 +177,14 @@ class _PlainManifest(_Manifest, _FrontEntries):
 
 
 class _SweptManifest(_Manifest):
-    """The manifest of a run with a sweep: a point for each of its values."""
+    """The manifest of a run with a sweep, with a point for each value."""
 
     sweep: str
     points: list[_Point] = Field(min_length=1)
 
 
 class _Measurement(_Entries):
-    """One design that was requested, and what came of it."""
+    """One requested design and its measurement."""
 
     design: dict[str, str | float | int | bool]
     values: dict[str, float | int]
@@ -209,12 +209,12 @@ _RULES = {"missing": "is missing", "extra_forbidden": "is no entry that a run wr
 
 
 def manifest_type(found: Mapping[str, Any]) -> type[BaseModel]:
-    """Return the record of a manifest: with or without a sweep."""
+    """Return the type of a manifest, with or without a sweep."""
     return _SweptManifest if "sweep" in found else _PlainManifest
 
 
 def wrong_entries(model: type[BaseModel], found: Any) -> Iterator[str]:
-    """Yield a line for each entry that is not of its type, or not there."""
+    """Yield a line for each entry that is missing or of another type."""
     try:
         model.model_validate(found)
     except ValidationError as error:
@@ -224,7 +224,7 @@ def wrong_entries(model: type[BaseModel], found: Any) -> Iterator[str]:
 
 
 def contradictions(manifest: Mapping[str, Any]) -> Iterator[str]:
-    """Yield where entries of a manifest, each of its type, do not go together."""
+    """Yield the contradictions among entries of right types."""
     rows, picture = manifest["front"], manifest["picture"]
     for one in manifest.get("points", [manifest]):
         if one["recommended"] is not None and one["recommended"]["row"] > rows:

@@ -1,4 +1,4 @@
-"""What a run has measured that goes on, or was killed: its front so far, like a finished run's."""
+"""The front so far of a run that goes on or was killed, as a finished run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from dse.study.study import Study
 
 
 def is_unfinished(folder: Path) -> bool:
-    """Tell whether a folder has measurements of a run that is not written, or goes on."""
+    """Return whether a folder has measurements of a run that is not written, or goes on."""
     if not (folder / STORE).is_file():
         return False
     writing = under_way(folder)
@@ -39,13 +39,7 @@ def is_unfinished(folder: Path) -> bool:
 
 
 def run_so_far(kept: StoredRun) -> Run:
-    """Return what is known of a run so far, as if it had been interrupted.
-
-    Raises
-    ------
-    OutputError
-        Nothing can be said yet.
-    """
+    """Return a run so far, as if it had been interrupted, or raise `OutputError`."""
     begin, document = time.perf_counter(), kept.document
     sweep = sweep_of(document)
     first, *points = points_of(document, sweep)
@@ -80,7 +74,7 @@ def _require_few(count: int, folder: Path) -> None:
 
 
 def _known_designs(space: Space, measured: MeasuredColumns, folder: Path) -> Index:
-    """Return every design (n, d) that was measured, with all that is not measured of it."""
+    """Return the measured designs, (n, d), with every value of the other axes."""
     axes = [space.axes[place] for place in measured.axes]
     seen = [design for design, _ in measured.bench.seen.values()]
     found = [[axis.places[design[axis.name]] for axis in axes] for design in seen]
@@ -96,7 +90,7 @@ def _known_designs(space: Space, measured: MeasuredColumns, folder: Path) -> Ind
 
 @contextmanager
 def readable(folder: Path) -> Iterator[Path]:
-    """Yield a run's folder, or of one that is not finished a passing one with what it has so far.
+    """Yield the folder of a run, or a temporary one with the front so far of an unfinished run.
 
     Raises
     ------
