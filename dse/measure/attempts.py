@@ -210,12 +210,7 @@ class Threads(contextlib.AbstractContextManager["Threads"]):
 def separately(evaluator: Evaluator, attempt: Attempt, stop: Callable[[], bool]) -> Measurement:
     """Measure a design once in a new process, whose children end with it.
 
-    Raises
-    ------
-    UnusableProgramError
-        The process does not start.
-    OutputError
-        The folder cannot be made or written.
+    An `UnusableProgramError` is raised if it does not start.
     """
     context = get_context("spawn")
     here, there = context.Pipe()

@@ -141,13 +141,6 @@ def _keeping(
     """Yield a study whose measurements are kept in the folder of its run, and its options.
 
     The note of an error that ends it has the command to go on.
-
-    Raises
-    ------
-    OutputError
-        The folder has measurements of another study.
-    StoreError
-        They, or those of another run to be used, cannot be read.
     """
     folder = place.place
     with ExitStack() as opened:

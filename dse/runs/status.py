@@ -47,11 +47,10 @@ def status_of(folder: Path) -> Status:
     StoreError
         Its measurements cannot be read.
     """
-    writing = under_way(folder)
-    watch = begun_manifest(writing[0]) if writing and writing[1] else {}
+    hidden, alive = under_way(folder) or (folder, False)
+    watch = begun_manifest(hidden) if alive else {}
     manifest = read_manifest(folder) if os.path.lexists(folder / MANIFEST) else None
-    state = "interrupted" if manifest and manifest.get("interrupted") else "finished"
-    state = "running" if writing and writing[1] else state if manifest else "killed"
+    state = _state(manifest, alive)
     if not (folder / STORE).is_file():
         if state == "killed":
             raise not_a_run(folder, FileNotFoundError(2, "no such file", MANIFEST))
@@ -69,6 +68,12 @@ def status_of(folder: Path) -> Status:
         found.append(Section("resume", lines=(line,), facts=kept.resume))
     question = str(kept.facts["run"]["question"])
     return Status(question=question, preference="", sections=tuple(found))
+
+
+def _state(manifest: Mapping[str, Any] | None, alive: bool) -> str:
+    if alive or manifest is None:
+        return "running" if alive else "killed"
+    return "interrupted" if manifest["interrupted"] else "finished"
 
 
 def _state_text(state: str, watch: Mapping[str, Any]) -> str:
