@@ -63,7 +63,7 @@ def leakage_share(table: CoreMetrics, rows: Sequence[int]) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drawn:
+class PublishedLaws:
     """Laws that a paper draws through a table.
 
     Attributes
@@ -88,7 +88,7 @@ def published_core(
     *,
     provides: str,
     designs: tuple[str, ...],
-    drawn: Drawn,
+    drawn: PublishedLaws,
     models: Mapping[str, tuple[Callable[..., CoreMetrics], str]],
 ) -> Core:
     """Return a core that computes a function, with a printed table of designs and laws of it.

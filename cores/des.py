@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dse.contract import Column, CoreMetrics, Parameter
 from dse.cores._table import (
-    Drawn,
+    PublishedLaws,
     leakage_share,
     metrics,
     outside,
@@ -106,7 +106,7 @@ core = published_core(
     "DES encryptor: 64-bit blocks, 1 to 16 of the 16 rounds in hardware",
     provides="des",
     designs=_DESIGNS,
-    drawn=Drawn(
+    drawn=PublishedLaws(
         rows=_UNROLLED,
         fitted={"unroll": _PRINTED["unroll"][_UNROLLED]},
         parameters=(_UNROLL,),

@@ -10,7 +10,7 @@ import numpy as np
 
 from dse.contract import Column, CoreMetrics, Parameter
 from dse.cores._table import (
-    Drawn,
+    PublishedLaws,
     leakage_share,
     metrics,
     outside,
@@ -111,7 +111,7 @@ core = published_core(
     "64-point FFT: one transform of 4096 bit each 4 cycles, radix 2 to 64",
     provides="fft64",
     designs=_DESIGNS,
-    drawn=Drawn(
+    drawn=PublishedLaws(
         rows=_KNOWN_DEPTH,
         fitted={"pipeline_depth": _DEPTH[_KNOWN_DEPTH]},
         parameters=(_PIPELINE_DEPTH,),

@@ -11,7 +11,7 @@ import numpy as np
 
 from dse.contract import Column, CoreMetrics, Parameter
 from dse.cores._table import (
-    Drawn,
+    PublishedLaws,
     leakage_share,
     metrics,
     outside,
@@ -124,7 +124,7 @@ core = published_core(
     "Jacobi stencil: 1 to 16 cells per cycle from one array of shift registers",
     provides="stencil",
     designs=_DESIGNS,
-    drawn=Drawn(
+    drawn=PublishedLaws(
         rows=_ALL,
         fitted={"side": _PRINTED["side"]},
         parameters=(SIDE, _CELL),
