@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dse.contract import Column, Matrix
 from dse.errors import ContractError
-from dse.model.front import as_losses, nondominated, some_losses
+from dse.model.front import as_losses, comparing, nondominated, some_losses
 
 _MARGIN = 0.1
 """Distance of the reference point beyond the worst point of a front, relative to its range."""
@@ -81,11 +81,9 @@ def hypervolume(loss: ArrayLike, reference: ArrayLike, *, ideal: ArrayLike | Non
         return NO_VOLUME
     if ideal is not None:
         inside, corner = _in_box(inside, corner, np.asarray(ideal, dtype=np.float64))
-    import moocore  # only if there is a front
-
     for rows in (inside, inside[nondominated(inside)]):
         if exact_work(*rows.shape) <= MOST_EXACT_WORK:
-            return Volume(float(moocore.hypervolume(rows, corner)))
+            return Volume(float(comparing().hypervolume(rows, corner)))
     return _estimated(rows, corner)
 
 
@@ -117,13 +115,12 @@ def exact_work(rows: int, objectives: int) -> int:
 
 
 def _estimated(losses: NDArray[np.float64], corner: Column) -> Volume:
+    estimate = comparing().hv_approx
     fitting = MOST_ESTIMATE_WORK // (_BATCHES * losses.size)
-    import moocore
-
     directions = min(max(fitting, LEAST_DIRECTIONS), MOST_DIRECTIONS)
     means = np.array(
         [
-            moocore.hv_approx(losses, corner, nsamples=directions, seed=seed, method="DZ2019-MC")
+            estimate(losses, corner, nsamples=directions, seed=seed, method="DZ2019-MC")
             for seed in range(_BATCHES)
         ]
     )
