@@ -46,14 +46,12 @@ from dse.search.exact.work import EffortError, limited
 from dse.search.settings import Budget
 from dse.study.assumptions import assumptions_of
 from dse.study.environment import DEVICE
-from dse.study.evaluated import is_evaluated
 from dse.study.evidence import unpublished
-from dse.study.overrides import Sweep
+from dse.study.overrides import Sweep, is_evaluated, stages_of
 from dse.study.scenario import field_path
 from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
 from dse.study.workload_interface_budget import FIELDS, SECTIONS
-from dse.study.written import stages_of
 
 Callback = Callable[[Sequence[Section]], None]
 """Called with sections as soon as they are known."""

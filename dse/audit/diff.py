@@ -27,8 +27,8 @@ from dse.reports.text import Printable, in_words, plural, table_text, with_error
 from dse.runs import finished
 from dse.runs.finished import Finished, Row
 from dse.study import study
+from dse.study.overrides import stages_of
 from dse.study.study import Study
-from dse.study.written import stages_of
 
 Keys = tuple[str | int, ...]
 

@@ -26,6 +26,9 @@ from dse.files.json import reason
 from dse.files.limits import STUDY_BYTE
 from dse.files.yaml import YamlReader, check_size, flow_yaml
 
+EDITORS = "# yaml-language-server:"
+"""Beginning of a first line for editors.  A comment on the whole may be in the second line."""
+
 IN_MEMORY = "study"
 """File name in messages on a study that is no file."""
 
@@ -82,6 +85,13 @@ class Document:
     evaluate: Callable[..., Any] | None = None
     shelves: Callable[[str, Ranges], Shelf] | None = None
     recorded: RecordedEvaluator | None = None
+
+    @property
+    def first_comment(self) -> str:
+        """Return the first line if it is a comment, without its mark."""
+        lines = self.text.lstrip("\ufeff").split("\n", 2)[:2]
+        first = lines[lines[0].startswith(EDITORS) and len(lines) > 1].strip()
+        return first.lstrip("# ") if first.startswith("#") else ""
 
     @property
     def measures(self) -> bool:

@@ -17,13 +17,12 @@ from dse.contract import papers
 from dse.contract.functions import close_functions, provided
 from dse.contract.generators import Generator
 from dse.errors import OutputError, UnknownPluginError, nearest
-from dse.files.document import is_record, parse_document
+from dse.files.document import EDITORS, is_record, parse_document
 from dse.files.json import is_regular, json_text
 from dse.files.memory import texts_of
 from dse.plugins import registry
 from dse.reports.text import in_words, table_text
 from dse.study import records
-from dse.study.written import EDITORS
 
 _SUFFIX = ".yaml"
 _STARTER = "templates/study.yaml.in"

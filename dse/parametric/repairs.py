@@ -35,13 +35,11 @@ from dse.search.exact.work import EffortError, left_s, limited, spend
 from dse.study import study
 from dse.study.assumptions import Assumption, assumptions_of
 from dse.study.demand import OFFERED, RATE
-from dse.study.evaluated import is_evaluated
 from dse.study.field_kinds import Unit, neutral
-from dse.study.overrides import override
+from dse.study.overrides import is_evaluated, is_owned, override
 from dse.study.scenario import field_path
 from dse.study.study import Study
 from dse.study.workload_interface_budget import FIELDS, FREE
-from dse.study.written import is_owned
 
 Solved = tuple[Study, Index]
 """A changed study and its preferred design (1, d)."""

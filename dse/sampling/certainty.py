@@ -22,7 +22,8 @@ from dse.study import workload_interface_budget
 from dse.study.assumptions import column_path
 from dse.study.cores import models
 from dse.study.cores.models import NINETY_FIVE
-from dse.study.evaluated import is_evaluated, named
+from dse.study.evaluated import named
+from dse.study.overrides import is_evaluated
 from dse.study.study import Study
 
 RATE_FIELD = "workload.rate"

@@ -19,10 +19,10 @@ from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.sections import Section
 from dse.reports.text import in_words, percent
-from dse.study import assumptions, evaluated
+from dse.study import assumptions
 from dse.study.assumptions import Assumption
 from dse.study.cores import models
-from dse.study.evaluated import is_evaluated
+from dse.study.overrides import is_evaluated, only
 from dse.study.study import Study, prepare
 
 SALIB_NAMES = {"first": "S1", "total": "ST", "confidence": "ST_conf"}
@@ -249,7 +249,7 @@ def _assumed(study: Study, point: Index) -> tuple[Problem, Index, Sequence[Assum
         remedy = "add for instance `uncertainty: {COLUMN: 5 %}` to `designs`"
         raise UnitError(rule, f"{remedy}, or ask `dse flips` which figure may change by how much")
     name = study.problem.space.axes[0].labels[int(point[0, 0])]
-    alone = prepare(evaluated.only(study.document, name))
+    alone = prepare(only(study.document, name))
     found = assumptions.assumptions_of(alone)
     moved = [entry for entry in found if entry.touched and entry.quantity in unsure]
     return alone.problem, np.zeros_like(point), moved

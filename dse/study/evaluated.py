@@ -6,7 +6,6 @@ may name, and the search chooses rows.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Sequence
 
@@ -17,20 +16,17 @@ from dse.algebra import units
 from dse.algebra.magnitudes import compared_with_zero
 from dse.contract import Column, Objective
 from dse.errors import StudyError, UnitError, nearest
-from dse.files import document, headers
+from dse.files import headers
 from dse.files.csv import CsvTable
-from dse.files.document import Document
 from dse.model.graph import Graph, wire
 from dse.model.space import Space
 from dse.study import schema, tables
 from dse.study.axes import choices
 from dse.study.cores import models
+from dse.study.overrides import DESIGN
 from dse.study.reader import Reader
 from dse.study.scenario import Scenario
 from dse.study.tables import Places
-
-DESIGN = "design"
-"""The only axis, whose values are the rows."""
 
 MODELLED = ("workload", "stages", "evaluate", "interface", "budget", "axes", "sweep")
 """Sections of a study that describe a model, or an evaluator."""
@@ -75,19 +71,6 @@ def space(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> tupl
     for name, share in shares.items():
         scenario.sureness.shares[DESIGN, name] = np.full(axis.size, share)
     return Space((axis,)), wire({one.name: one for one in quantities}, chosen)
-
-
-def is_evaluated(found: Document) -> bool:
-    """Return whether a study is over designs that are evaluated already."""
-    return bool(found.data.get("designs")) and found.data.get("evaluate") is None
-
-
-def only(found: Document, name: str) -> Document:
-    """Return a study over evaluated designs with one of them left."""
-    section = found.data["designs"]
-    if isinstance(section, str):
-        found = document.override_value(found, "designs", json.dumps({"table": section}))
-    return document.override_value(found, "designs.only", json.dumps([name]))
 
 
 def with_quantities(written: schema.StudyFile, known: Collection[str]) -> schema.StudyFile:

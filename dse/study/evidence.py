@@ -15,10 +15,10 @@ import numpy as np
 
 from dse import contract
 from dse.study.environment import DEVICE
+from dse.study.overrides import is_written
 from dse.study.scenario import field_path
 from dse.study.study import Study
 from dse.study.workload_interface_budget import PATHS
-from dse.study.written import is_written
 
 GIVEN, ASSUMED, DEFAULT = "given", "assumed", "default"
 

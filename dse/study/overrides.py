@@ -1,22 +1,47 @@
-"""Fields of a study replaced from outside, by overrides or by the values of a sweep."""
+"""Fields of a study: as written, and replaced from outside, by overrides or by a sweep."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import PurePath
+from typing import Any
 
 from dse.algebra import units
 from dse.algebra.units import stem
 from dse.contract import CoreMetrics
 from dse.errors import Fault, StudyError, UnitError, nearest
 from dse.files import document
-from dse.files.document import Document
+from dse.files.document import Document, stage_name
 from dse.study import schema, workload_interface_budget
 from dse.study.axes import numeric
 from dse.study.reader import Reader, validate_as
 from dse.study.schema import StudyFile
+from dse.study.workload_interface_budget import FREE, RECORDS
+
+
+def stages_of(document: Document) -> dict[str, Mapping[str, Any]]:
+    """Return the stages of a study, as written, by the prefix of their columns."""
+    return {
+        stage_name(fields) or f"stage_{position + 1}": fields
+        for position, fields in enumerate(document.stages)
+    }
+
+
+def is_owned(document: Document, path: str) -> bool:
+    """Return whether a field is the study's: written there, free, or of no record that it names."""
+    section = path.partition(".")[0]
+    record = RECORDS.get(section)
+    if record is None or path in FREE:
+        return True
+    return is_written(document, path) or not is_written(document, f"{section}.{record}")
+
+
+def is_written(document: Document, path: str) -> bool:
+    """Return whether the study gives a field of a section, in the section or as an axis."""
+    section, _, name = path.partition(".")
+    return path in document.section("axes") or document.section(section).get(name) is not None
 
 
 def validate(document: Document) -> StudyFile:
@@ -34,6 +59,9 @@ def validate(document: Document) -> StudyFile:
     return study
 
 
+DESIGN = "design"
+"""The only axis, whose values are the rows."""
+
 OVERRIDE_EXAMPLE = "workload.rate=73 Gbps"
 """An override, for remedies."""
 
@@ -50,13 +78,11 @@ def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
     """
     if not overrides:
         return found
-    from dse.study import evaluated  # after schemas: most studies have no evaluated designs
-
     found = replace(found, overrides=(*found.overrides, *overrides))
     counts: dict[str, dict[str, str]] = {}
     for name, value in overrides:
-        if name == evaluated.DESIGN and evaluated.is_evaluated(found):
-            found = evaluated.only(found, value)
+        if name == DESIGN and is_evaluated(found):
+            found = only(found, value)
             continue
         stage, _, rest = name.partition(".")
         field = rest.partition(".")[0]
@@ -69,6 +95,19 @@ def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
         written = ", ".join(f"{json.dumps(design)}: {count}" for design, count in fleet.items())
         found = document.override_value(found, f"stages.{stage}.counts", f"{{{written}}}")
     return found
+
+
+def is_evaluated(found: Document) -> bool:
+    """Return whether a study is over designs that are evaluated already."""
+    return bool(found.data.get("designs")) and found.data.get("evaluate") is None
+
+
+def only(found: Document, name: str) -> Document:
+    """Return a study over evaluated designs with one of them left."""
+    section = found.data["designs"]
+    if isinstance(section, str):
+        found = document.override_value(found, "designs", json.dumps({"table": section}))
+    return document.override_value(found, "designs.only", json.dumps([name]))
 
 
 def _path(found: Document, name: str, value: str) -> str:
@@ -91,7 +130,7 @@ def _design(path: str, rest: str, value: str) -> str:
 
 
 def _stage_names(found: Document) -> list[str]:
-    return [str(document.stage_name(item)) for item in found.stages]
+    return [str(stage_name(item)) for item in found.stages]
 
 
 def settable(found: Document, path: str) -> str:

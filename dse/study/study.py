@@ -66,7 +66,6 @@ from dse.study.search_section import (
     stated_preference,
 )
 from dse.study.stages import Built, build, check_presence, check_whole, whole_accelerator
-from dse.study.written import question
 
 
 def parts_of(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> Sequence[Built]:
@@ -406,7 +405,7 @@ def _ready(
     reader.raise_any()
     return Study(
         document=found,
-        question=question(written.question, found),
+        question=written.question or found.first_comment,
         problem=problem,
         settings=settings_of(written, problem),
         stated=stated,

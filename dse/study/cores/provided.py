@@ -18,6 +18,7 @@ from dse.files.document import stage_name
 from dse.model.designs import AREAS, BLOCKS, POWERS, Designs
 from dse.plugins import registry
 from dse.study import schema
+from dse.study.cores.core_tables import table_designs
 from dse.study.cores.models import concatenated, designs_of_model, note_placed
 from dse.study.reader import Reader
 from dse.study.records import record_of
@@ -187,11 +188,9 @@ def _is_table(name: str) -> bool:
 
 def _tables(written: schema.StageSection, scenario: Scenario, reader: Reader) -> Iterator[Taken]:
     """Yield the tables that a stage names, whose function and node the stage states."""
-    from dse.study.cores import core_tables  # only if one is named
-
     for name in filter(_is_table, written.among or ()):
         stage = written.model_copy(update={"provides": None, "table": name})
-        designs = core_tables.table_designs(stage, scenario, reader)
+        designs = table_designs(stage, scenario, reader)
         if designs is not None:
             known = contract.Core(
                 name=str(stage_name({"table": name})),
