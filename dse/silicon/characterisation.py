@@ -18,7 +18,6 @@ from dse.model.designs import AREAS, BLOCKS
 from dse.reports.text import Printable, listed, paragraph, plural, table_text
 from dse.silicon.figures import (
     TARGET,
-    UNKEPT,
     CharacterisedDesign,
     Target,
     are_rows,
@@ -146,11 +145,6 @@ class Characterisation(Printable):
             paragraph(f"{'' if len(names) == len(rows) else listed(names) + ': '}{note}")
             for note, names in self._notes().items()
         ]
-        unkept = next((one.facts[UNKEPT] for one in self.designs if UNKEPT in one.facts), "")
-        if unkept:
-            notes.append(
-                paragraph(f"results are not kept, and a repeated command maps again: {unkept}")
-            )
         if self.kept:
             notes.append(f"{plural(self.kept, 'design')} of {len(rows)} kept from an earlier run")
         return "\n\n".join(filter(None, [*parts, "\n".join(notes)]))

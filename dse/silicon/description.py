@@ -80,7 +80,7 @@ def _endless(path: Path, loop: tuple[Path, ...]) -> StudyError:
     rule = f"{' and '.join(one.name for one in loop)} include each other without end"
     if not loop:
         rule = f"files include each other more than {_MOST_DEEP} deep"
-    remedy = "leave one out, or put what is read once between `ifndef NAME and `endif"
+    remedy = "leave one out, or put one between `ifndef NAME and `endif"
     return StudyError([Fault("", repr(str(path)), rule, remedy)])
 
 

@@ -14,9 +14,6 @@ from dse.errors import Fault, StudyError, UnitError
 _DIGITS = 3
 """Digits of a clock period that is rounded up."""
 
-UNKEPT = "unkept"
-"""Fact with the reason why a result could not be kept."""
-
 FIGURES = {
     "payload": "payload_bit",
     "cycles_per_task": "cycles_per_task",

@@ -22,7 +22,6 @@ from dse.silicon.cells import CellLibrary
 from dse.silicon.description import Reading
 from dse.silicon.figures import (
     FIGURES,
-    UNKEPT,
     CharacterisedDesign,
     Conditions,
     Target,
@@ -229,23 +228,19 @@ class Characteriser:
         except DseError as error:
             return (Fault(task.design.name, "", str(error), ""),)
         if self.kept is not None:
-            try:
+            with suppress(OutputError):  # hours of work are worth more than a cache
                 self.kept.write(self.key(task), asdict(found))
-            except OutputError as error:  # hours of work are worth more than that
-                remedy = "set XDG_CACHE_HOME to a folder that can be written, or say so with"
-                unkept = f"{error}; {remedy} --no-cache"
-                return replace(found, facts={**found.facts, UNKEPT: unkept})
         return found
 
     def figures_of(self, task: DesignTask) -> CharacterisedDesign:
         """Map a design, time it, hold it to its answers, and find its power."""
         design = task.design
-        read = read_task(task)
-        target_s = self._target_s(task, read.reads)
-        mapped, netlist, buffers = self._mapped(task, read.reads, target_s)
+        vectors, reads = read_task(task)
+        target_s = self._target_s(task, reads)
+        mapped, netlist, buffers = self._mapped(task, reads, target_s)
         timing = analyse(netlist, self.library, clock=design.clock)
         period = period_of(timing.period_s, self.conditions.period_s)
-        activity = self._simulated(task, netlist, timing, period, read.vectors)
+        activity = self._simulated(task, netlist, timing, period, vectors)
         power, idle = (
             average_power(netlist, self.library, timing, one, clock=design.clock, period_s=period)
             for one in (activity, activity.idle)
@@ -257,9 +252,8 @@ class Characteriser:
             figures=self._figures(task, netlist, timing.period_s, power)
             | self._counts(netlist, buffers, design.clock)
             | {"idle_power_w": idle.dynamic_w},
-            facts=self._facts(task, mapped, read.vectors, activity),
+            facts=self._facts(task, mapped, vectors, activity),
             notes=(
-                *read.notes,
                 *timing.notes,
                 *activity.notes,
                 *power.notes,

@@ -484,7 +484,7 @@ def _at_rest(gates: Gates, nets: Integers, state: Integers, radix: int, cycle: i
             return state
         state = held
     rule = "clears and presets do not come to rest within a cycle"
-    remedy = "drive them without a loop through what they act on"
+    remedy = "drive them without a loop through their flip-flops"
     raise StudyError([Fault(f"cycle {cycle}", "", rule, remedy)])
 
 

@@ -200,8 +200,8 @@ def read_liberty(*paths: str | Path) -> CellLibrary:
     """Return the cells in liberty files, which may be gzipped.  Several files make one library.
 
     Delays, slews and energies are tables of the nonlinear delay model (Liberty User Guide and
-    Reference Manual, Open Source Liberty).  Not read: current-source models, banks of bits
-    and buses (their cells are omitted and named), energy drawn from rails of 0 V (the same charge
+    Reference Manual, Open Source Liberty).  Not read: current-source models, banks of bits, buses
+    and bundles (their cells are omitted and named), energy drawn from rails of 0 V (the same charge
     is counted at the supply), wires.  Leakage is ``cell_leakage_power``.  If that is missing or 0,
     it is the mean over the states of ``leakage_power``.
 
@@ -289,7 +289,7 @@ def _conditions(library: LibertyGroup, text: LibertyText) -> tuple[float, float,
 def _notes(readers: list[CellReader]) -> Iterator[str]:
     omitted = [name for reader in readers for name in reader.omitted]
     if omitted:
-        yield f"cells with banks of bits or buses are omitted: {', '.join(omitted)}"
+        yield f"cells with banks of bits, buses or bundles are omitted: {', '.join(omitted)}"
     if count := sum(reader.mean_leakage for reader in readers):
         yield f"leakage is the mean over the states in {plural(count, 'cell')}"
     if count := sum(reader.ground_energy for reader in readers):
@@ -333,10 +333,7 @@ _SENSES: dict[str, Sense] = {sense: sense for sense in get_args(Sense)}
 _UNUSED = ("min_pulse_width", "minimum_period", "three_state_disable")
 _READ = ("input", "inout")
 _CLOCK_GATES = ("latch_posedge", "latch_posedge_precontrol", "latch_posedge_postcontrol")
-_WIDE = ("ff_bank", "latch_bank", "bus")
-
-_PinGroup = tuple[str, LibertyGroup, LibertyGroup]
-"""Name, group and outer group of a pin."""
+_WIDE = ("ff_bank", "latch_bank", "bus", "bundle")
 
 
 class CellReader:
@@ -356,43 +353,49 @@ class CellReader:
         self.ground_energy = 0
 
     def cell(self, group: LibertyGroup) -> Cell | None:
-        """Return a cell, or None for unsupported banks of bits or buses."""
+        """Return a cell, or None for unsupported banks of bits, buses or bundles."""
         name = next(iter(group.words()), "")
         if next(group.all(*_WIDE), None) is not None:
             self.omitted.append(name)
             return None
-        flip_flop = next(map(self._flip_flop, group.all("ff")), None)
-        pin_groups = [*_pins(group)]
-        self.pins = [pin for pin, _, _ in pin_groups]
-        inputs = [
-            pin
-            for pin, inside, outer in pin_groups
-            if (inside.get("direction") or outer.get("direction")) in _READ
-        ]
+        flip_flop = next(map(_flip_flop, group.all("ff")), None)
+        pins = {pin: inside for inside in group.all("pin") for pin in inside.words()}
+        self.pins = [*pins]
         stateful = next(group.all("latch", "statetable"), None) is not None
+        inputs = [pin for pin, inside in pins.items() if inside.get("direction") in _READ]
         known = None if stateful else [*inputs, *_states(flip_flop)]
         for ff in [*group.all("ff")][:1]:
             for key in ("next_state", "clocked_on", "clear", "preset"):
                 self._check(ff, key, (name,), known)
-        clocks = names_in(flip_flop.clocked_on) if flip_flop else []
-        pins: dict[str, Pin] = {}
-        made: dict[int, Pin] = {}  # names of one group share its tables
-        for pin, inside, outer in pin_groups:
-            if id(inside) not in made:
-                made[id(inside)] = self._pin(pin, inside, outer, (name, pin), known)
-            record = made[id(inside)]
-            pins[pin] = replace(record, name=pin, clock=record.clock or pin in clocks)
-        clock_gate = _clock_gate(group, pin_groups)
+        clock_gate = _clock_gate(group, pins)
         return Cell(
             name=name,
             area_m2=self._number(group, "area", (name,)) * self.units.square_metre,
             leakage_w=self._leakage(group, name) * self.units.watt,
-            pins=pins,
+            pins=self._pins(name, pins, flip_flop, known),
             flip_flop=flip_flop,
             latch=stateful and clock_gate is None,
             clock_gate=clock_gate,
             dont_use=group.get("dont_use") == "true",
         )
+
+    def _pins(
+        self,
+        cell: str,
+        groups: Mapping[str, LibertyGroup],
+        flip_flop: FlipFlop | None,
+        known: Sequence[str] | None,
+    ) -> dict[str, Pin]:
+        """Return the pins of a cell.  Names of one group share its tables."""
+        clocks = names_in(flip_flop.clocked_on) if flip_flop else []
+        made: dict[int, Pin] = {}
+        pins: dict[str, Pin] = {}
+        for pin, group in groups.items():
+            if id(group) not in made:
+                made[id(group)] = self._pin(pin, group, (cell, pin), known)
+            record = made[id(group)]
+            pins[pin] = replace(record, name=pin, clock=record.clock or pin in clocks)
+        return pins
 
     def _number(self, group: LibertyGroup, name: str, path: tuple[str, ...]) -> float:
         written = group.get(name, "0")
@@ -416,17 +419,6 @@ class CellReader:
         self.mean_leakage += bool(rails)
         return sum(sum(values) / len(values) for values in rails.values())
 
-    def _flip_flop(self, group: LibertyGroup) -> FlipFlop:
-        state, inverted = (*group.words(), "", "")[:2]
-        return FlipFlop(
-            state=state,
-            inverted=inverted,
-            next_state=group.get("next_state"),
-            clocked_on=group.get("clocked_on"),
-            clear=group.get("clear") or None,
-            preset=group.get("preset") or None,
-        )
-
     def _check(
         self, group: LibertyGroup, key: str, path: tuple[str, ...], known: Sequence[str] | None
     ) -> None:
@@ -440,42 +432,31 @@ class CellReader:
             self.text.fault(group.place(key), where, "", error.rule, error.remedy)
 
     def _pin(
-        self,
-        name: str,
-        group: LibertyGroup,
-        outer: LibertyGroup,
-        path: tuple[str, ...],
-        known: Sequence[str] | None,
+        self, name: str, group: LibertyGroup, path: tuple[str, ...], known: Sequence[str] | None
     ) -> Pin:
-        direction = self._direction(group, outer, path)
+        direction = group.get("direction")
+        if direction not in ("input", "output", "inout", "internal"):
+            rule = "a direction is input, output, inout or internal"
+            self.text.fault(group.place("direction"), path, repr(direction), rule, "write one")
         self._check(group, "function", path, known)
         function = group.get("function") or None
         rise, fall = (self._edge_capacitance(group, edge, path) for edge in ("rise", "fall"))
         plain, most = (
-            (self._number(group, key, path) or self._number(outer, key, path)) * self.units.farad
+            self._number(group, key, path) * self.units.farad
             for key in ("capacitance", "max_capacitance")
         )
         plain = plain or (rise + fall) / 2
-        groups = [group, outer][: 1 + (outer is not group)]
-        arcs = [arc for one in groups for arc in self._arcs(one, path, function, known)]
         return Pin(
             name=name,
             direction=direction,
             capacitance_f=plain,
             function=function,
-            arcs=tuple(arcs),
-            power=tuple(power for one in groups for power in self._power(one, path)),
+            arcs=tuple(self._arcs(group, path, function, known)),
+            power=tuple(self._power(group, path)),
             clock=group.get("clock") == "true",
             max_capacitance_f=most or None,
-            edge_capacitance_f=_apart(rise, fall, plain),
+            edge_capacitance_f=(rise or plain, fall or plain) if rise or fall else None,
         )
-
-    def _direction(self, group: LibertyGroup, outer: LibertyGroup, path: tuple[str, ...]) -> str:
-        direction = group.get("direction") or outer.get("direction")
-        if direction not in ("input", "output", "inout", "internal"):
-            rule = "a direction is input, output, inout or internal"
-            self.text.fault(group.place("direction"), path, repr(direction), rule, "write one")
-        return direction
 
     def _edge_capacitance(self, pin: LibertyGroup, edge: str, path: tuple[str, ...]) -> float:
         """Return the capacitance (F) at an edge, the largest of a range."""
@@ -540,38 +521,34 @@ class CellReader:
                 yield InternalPower(related, group.get("when"), rise, fall, rail)
 
 
-def _apart(rise: float, fall: float, plain: float) -> tuple[float, float] | None:
-    """Return the capacitances at both edges, the plain one for a missing one, or None."""
-    return (rise or plain, fall or plain) if rise or fall else None
+def _flip_flop(group: LibertyGroup) -> FlipFlop:
+    state, inverted = (*group.words(), "", "")[:2]
+    return FlipFlop(
+        state=state,
+        inverted=inverted,
+        next_state=group.get("next_state"),
+        clocked_on=group.get("clocked_on"),
+        clear=group.get("clear") or None,
+        preset=group.get("preset") or None,
+    )
 
 
 def _states(flip_flop: FlipFlop | None) -> tuple[str, ...]:
     return () if flip_flop is None else (flip_flop.state, flip_flop.inverted)
 
 
-def _pins(cell: LibertyGroup) -> Iterator[_PinGroup]:
-    """Yield name, group and outer group of each pin, with the direction of its bundle, if any."""
-    for group in cell.all("pin"):
-        yield from ((name, group, group) for name in group.words())
-    for bundle in cell.all("bundle"):
-        own = {name: group for group in bundle.all("pin") for name in group.words()}
-        found = bundle.last("members")
-        for name in words(found[0]) if found else own:
-            yield name, own.get(name, bundle), bundle
-
-
-def _clock_gate(cell: LibertyGroup, pins: Sequence[_PinGroup]) -> ClockGate | None:
+def _clock_gate(cell: LibertyGroup, pins: Mapping[str, LibertyGroup]) -> ClockGate | None:
     """Return the pins of a clock gate for rising edges, None for other cells."""
     if cell.get("clock_gating_integrated_cell") not in _CLOCK_GATES:
         return None
     marked = {
-        role: tuple(name for name, pin, _ in pins if pin.get(f"clock_gate_{role}_pin") == "true")
+        role: [name for name, pin in pins.items() if pin.get(f"clock_gate_{role}_pin") == "true"]
         for role in ("clock", "enable", "out", "test")
     }
     if not all(len(marked[role]) == 1 for role in ("clock", "enable", "out")):
         return None
     (clock,), (enable,), (output,) = marked["clock"], marked["enable"], marked["out"]
-    return ClockGate(clock, enable, output, marked["test"])
+    return ClockGate(clock, enable, output, tuple(marked["test"]))
 
 
 # Units, templates and lookup tables of a liberty file

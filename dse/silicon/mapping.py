@@ -137,7 +137,7 @@ def _behaviour(state: FlipFlop) -> tuple[str, ...]:
 def _reason(cell: Cell) -> str:
     functions = [pin.function for pin in cell.outputs if pin.function]
     if cell.dont_use:
-        return "the library says not to use it"
+        return "marked as unused by the library"
     if cell.latch:
         return "a latch"
     if re.search(LEAVE_OUT, cell.name):

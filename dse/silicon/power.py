@@ -91,7 +91,7 @@ def _notes(groups: Sequence[_Group]) -> Iterator[str]:
             "energy of outputs by how often each related pin changes, in cells that list it by pin"
         )
     if not all(any(pin.power for pin in pins) for pins in cells):
-        yield "some cells give no energy of what switches inside them: none is counted"
+        yield "some cells give no internal energy: it is not counted"
 
 
 class _Group:

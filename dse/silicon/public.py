@@ -25,7 +25,7 @@ from dse.silicon.request import Request, Verilog, are_files, between_commas, che
 Hardware = Annotated[
     str | Verilog,
     Kind(
-        "the name of a generator, or what dse.verilog returns",
+        "the name of a generator, or a result of dse.verilog",
         lambda value: isinstance(value, str | Verilog),
     ),
 ]
@@ -43,7 +43,6 @@ def verilog(
     read: str | None = None,
     written: str | None = None,
     clock_port: str = "clk",
-    dut: str | None = None,
 ) -> Verilog:
     """Describe the user's own hardware, for `characterise`.
 
@@ -57,7 +56,7 @@ def verilog(
     top
         Verilog: name of the outermost module.
     check : FILE
-        Verilog: known answers: a table (.csv, a row per cycle), or waves (.vcd).
+        Verilog: known answers: a table (.csv), a row per cycle.
     payload
         Verilog: payload of a task: "64 bit", or "8 * WIDTH bit".
     cycles_per_task
@@ -70,8 +69,6 @@ def verilog(
         Verilog: bytes out of a task (default: payload).
     clock_port
         Verilog: name of the clock input.
-    dut : INSTANCE
-        Verilog: the design in waves: tb.dut.
     """
     figures = {"payload": payload, "cycles_per_task": cycles_per_task, "latency": latency}
     figures |= {"read": read, "written": written}
@@ -81,7 +78,6 @@ def verilog(
         check=None if check is None else str(check),
         clock_port=clock_port,
         figures={name: text for name, text in figures.items() if text},
-        dut=dut or "",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dse import removed
 from dse.algebra import units
@@ -33,7 +35,7 @@ from dse.silicon.description import ENDINGS, Sources
 from dse.silicon.figures import FIGURES, Target
 from dse.silicon.flow import Characteriser
 from dse.silicon.tasks import DesignTask
-from dse.silicon.vectors import WAVES, WrittenVectors, recorded
+from dse.silicon.vectors import WrittenVectors
 
 _WHOLE = re.compile(r"[+-]?\d+")
 
@@ -51,15 +53,12 @@ def combinations(over: Mapping[str, str]) -> list[dict[str, Value]]:
     for name, written in over.items():
         parts = [part.strip() for part in written.strip("[]").split(",")]
         if not all(parts) or len({*parts}) < len(parts):
-            rule, remedy = "values stand between commas, each of them once", f"write {name}=1,2,4"
+            rule, remedy = "values are between commas, each of them once", f"write {name}=1,2,4"
             faults.append(Fault(f"over.{name}", written, rule, remedy))
         values.append([int(part) if _WHOLE.fullmatch(part) else part for part in parts])
     refuse(faults)
     return [dict(zip(over, row, strict=True)) for row in product(*values)]
 
-
-_NEEDED = ("payload", "cycles_per_task", "latency")
-"""Quantities that have no other source."""
 
 _UNITLESS = ("cycles_per_task", "latency")
 """Quantities without a unit."""
@@ -76,11 +75,9 @@ class Verilog:
     top, clock_port
         The outermost module, and its clock input.
     check
-        CSV of known answers, or waves.  ``{name}`` is replaced by the value of a parameter.
+        CSV of known answers.  ``{name}`` is replaced by the value of a parameter.
     figures
         Quantities of one task, as written, by the names of `FIGURES`.
-    dut
-        Instance of the design in waves.
     """
 
     sources: Sources
@@ -88,7 +85,6 @@ class Verilog:
     check: str | None
     clock_port: str
     figures: Mapping[str, str]
-    dut: str = ""
 
     def design_tasks(self, over: Mapping[str, str]) -> list[DesignTask]:
         """Return the designs with their answers, one per combination of parameters.
@@ -96,52 +92,39 @@ class Verilog:
         Raises
         ------
         StudyError
-            All errors: missing values, else errors in quantities, else errors in answers.
+            All errors: missing values, else errors in quantities, sources and answers.
         """
-        missing = {"top": self.top, "check": self.check}
-        missing |= {name: self.figures.get(name) for name in _NEEDED}
-        faults = [
-            Fault(name, "", "Verilog of your own needs it", _GIVE[name])
-            for name, value in missing.items()
-            if value is None
-        ]
-        if faults or self.top is None:
-            raise StudyError(faults)
+        given = {"top": self.top, "check": self.check, **self.figures}
+        missing = [name for name in _GIVE if given.get(name) is None]
+        refuse(Fault(name, "", "Verilog of your own needs it", _GIVE[name]) for name in missing)
         _check_whole(over)
-        chosen = combinations(over)
-        each = (partial(self._answers, parameters) for parameters in chosen)
-        figures = self._figures(chosen)
-        texts, vectors = results_of(lambda: self.sources.texts, lambda: results_of(*each))
-        found = []
-        for place, parameters in enumerate(chosen):
-            task: dict[str, Any] = {key: values[place] for key, values in figures.items()}
-            task["latency_cycles"] = round(task["latency_cycles"])
-            design = Design(
-                name="_".join(f"{key}{value}" for key, value in parameters.items()) or self.top,
-                parameters=parameters,
-                verilog="\n".join(texts.values()),
-                top=self.top,
-                clock=self.clock_port,
-                **task,
-            )
-            found.append(DesignTask(design, vectors[place], self.sources))
-        return found
+        return results_of(*(partial(self._task, row) for row in combinations(over)))
 
-    def _figures(self, chosen: Sequence[Mapping[str, Value]]) -> dict[str, list[float]]:
-        """Return each quantity in SI for each combination of parameters."""
-        faults: list[Fault] = []
-        found = {}
-        for name, quantity in FIGURES.items():
-            if name in self.figures:
-                found[quantity] = _values(self.figures[name], name, quantity, chosen, faults)
-        refuse(faults)
-        flights = [
-            float(max(1, np.ceil(latency / cycles)))
-            for latency, cycles in zip(
-                found["latency_cycles"], found["cycles_per_task"], strict=True
-            )
-        ]
-        once = [payload / 8.0 for payload in found["payload_bit"]]
+    def _task(self, parameters: Mapping[str, Value]) -> DesignTask:
+        figures, texts, vectors = results_of(
+            lambda: self._figures(parameters),
+            lambda: self.sources.texts,
+            lambda: self._answers(parameters),
+        )
+        top = str(self.top)
+        design = Design(
+            name="_".join(f"{key}{value}" for key, value in parameters.items()) or top,
+            parameters=parameters,
+            verilog="\n".join(texts.values()),
+            top=top,
+            clock=self.clock_port,
+            **figures,
+        )
+        return DesignTask(design, vectors, self.sources)
+
+    def _figures(self, parameters: Mapping[str, Value]) -> dict[str, Any]:
+        """Return each quantity in SI for a combination of parameters."""
+        names = [name for name in FIGURES if name in self.figures]
+        values = results_of(*(partial(_value, self.figures[one], one, parameters) for one in names))
+        found = {FIGURES[name]: value for name, value in zip(names, values, strict=True)}
+        flights = max(1.0, float(np.ceil(found["latency_cycles"] / found["cycles_per_task"])))
+        once = found["payload_bit"] / 8.0
+        found["latency_cycles"] = round(found["latency_cycles"])
         return {"tasks_in_flight": flights, "read_byte": once, "written_byte": once, **found}
 
     def _answers(self, parameters: Mapping[str, Value]) -> WrittenVectors:
@@ -149,18 +132,12 @@ class Verilog:
         path = _placed(str(self.check), parameters)
         if instead := removed.remedy("value", f"check={path.suffix}"):
             raise StudyError([Fault("check", str(path), removed.RULE, instead)])
-        if path.suffix == WAVES:
-            return WrittenVectors(recorded(path, self.dut, self.clock_port))
-        if self.dut:
-            rule = "only waves have an instance of the design"
-            remedy = f"check against a file that ends in {WAVES}"
-            raise StudyError([Fault("dut", self.dut, rule, remedy)])
         return WrittenVectors.read(path)
 
 
 _GIVE = {
     "top": "name the outermost module: --top NAME",
-    "check": "give a table or waves: --check vectors.csv, --check run.vcd --dut tb.dut",
+    "check": "give a table: --check vectors.csv",
     "payload": 'give the payload of a task: --payload "8 * WIDTH bit"',
     "cycles_per_task": 'give the cycles from task to task: --cycles-per-task "16 / unroll"',
     "latency": 'give the cycles from input to answer: --latency "16"',
@@ -181,35 +158,28 @@ def _check_whole(over: Mapping[str, str]) -> None:
     )
 
 
-def _values(
-    text: str,
-    name: str,
-    quantity: str,
-    chosen: Sequence[Mapping[str, Value]],
-    faults: list[Fault],
-) -> list[float]:
-    """Return a quantity, or an expression over parameters, for each combination of these."""
-    numbers = {
-        key: np.array([float(one[key]) for one in chosen])
-        for key, value in chosen[0].items()
-        if isinstance(value, int)
-    }
+def _value(text: str, name: str, parameters: Mapping[str, Value]) -> float:
+    """Return a quantity in SI: a number, or an expression over parameters before a unit."""
+    numbers = {key: np.array(float(one)) for key, one in parameters.items()}
     try:
-        if is_float(text):
-            value = np.array(float(text))
-        else:
-            count, factor = (text, 1.0) if name in _UNITLESS else _before_unit(text, quantity)
-            value = factor * parse_expression(count, [*numbers], constant=True).value(numbers)
+        plain = name in _UNITLESS or is_float(text)
+        count, factor = (text, 1.0) if plain else _before_unit(text, FIGURES[name])
+        value = factor * _number(count, numbers)
     except UnitError as error:
-        faults.append(Fault(name, repr(text), error.rule, error.remedy))
-        return [1.0] * len(chosen)
-    values: list[float] = np.broadcast_to(value, len(chosen)).tolist()
-    if not all(0 < value < np.inf for value in values):
-        finite = np.isfinite(values).all()
-        rule = "it must be positive" if finite else "it must be a finite number"
-        remedy = "write a larger value" if finite else "write for instance 16"
-        faults.append(Fault(name, repr(text), rule, remedy))
-    return values
+        raise StudyError([Fault(name, repr(text), error.rule, error.remedy)]) from None
+    if not math.isfinite(value):
+        rule, remedy = "it must be a finite number", "write for instance 16"
+        raise StudyError([Fault(name, repr(text), rule, remedy)])
+    if value <= 0:
+        raise StudyError([Fault(name, repr(text), "it must be positive", "write a larger value")])
+    return value
+
+
+def _number(text: str, numbers: Mapping[str, NDArray[np.float64]]) -> float:
+    """Return a number, which may be infinite or NaN, or the value of an expression."""
+    if is_float(text):
+        return float(text)
+    return float(parse_expression(text, [*numbers], constant=True).value(numbers))
 
 
 def _before_unit(text: str, quantity: str) -> tuple[str, float]:
@@ -287,7 +257,7 @@ class Request:
             if isinstance(task.vectors, WrittenVectors):
                 read.append(Path(task.vectors.table.file))
         if any(out.exists() and out.samefile(one) for one in read):
-            rule, remedy = "the table would replace what it is made from", "name another file"
+            rule, remedy = "the table would replace one of its inputs", "name another file"
             raise StudyError([Fault("out", str(out), rule, remedy)])
 
     def remarks(self, characteriser: Characteriser, targets: Sequence[Target]) -> Iterator[str]:

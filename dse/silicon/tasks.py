@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -123,16 +123,8 @@ MOST_BIT = 20_000
 """Largest memory.  A larger one would be a macro, with other area and power."""
 
 
-class Read(NamedTuple):
-    """Bits of known answers, the reading of the description that gives them, and notes."""
-
-    vectors: Vectors
-    reads: Reading
-    notes: tuple[str, ...]
-
-
-def read_task(task: DesignTask) -> Read:
-    """Return known answers, a user's only after the description is read: it has the ports.
+def read_task(task: DesignTask) -> tuple[Vectors, Reading]:
+    """Return known answers and the reading of a description, which has the ports of the answers.
 
     Raises
     ------
@@ -141,7 +133,7 @@ def read_task(task: DesignTask) -> Read:
     """
     design = task.design
     if isinstance(task.vectors, Vectors):
-        return Read(task.vectors, Reading.of_text(design.verilog), ())
+        return task.vectors, Reading.of_text(design.verilog)
     reads = Reading.of_files(task.sources, design.top, design.parameters)
     script = [*elaborating(design.top), "write_json described.json"]
     files = run_description(chosen_yosys(), reads, script, done="described.json")
@@ -149,50 +141,20 @@ def read_task(task: DesignTask) -> Read:
     ports = netlist_of({design.top: {**modules[design.top], "cells": {}}}, top=design.top)
     clock_input(ports, design.clock)
     vectors = task.vectors.of(ports, design)
-    memories = [one for module in modules.values() for one in _memories_in(module)]
-    refuse(_too_large(memories))
-    notes = (f"made of flip-flops: {one}" for one in memories)
-    return Read(vectors, reads, (*task.vectors.notes(ports), *notes))
+    refuse(fault for module in modules.values() for fault in _large_memories(module))
+    return vectors, reads
 
 
-class Memory(NamedTuple):
-    """A memory that is written.  `source` is its place."""
-
-    name: str
-    words: int
-    width: int
-    source: str
-
-    @property
-    def bits(self) -> int:
-        """Return how many it has."""
-        return self.words * self.width
-
-    @property
-    def size(self) -> str:
-        """Return its size as messages have it."""
-        return f"{units.show(self.bits, 'memory_bit')} ({self.words} x {self.width})"
-
-    def __str__(self) -> str:
-        """Return name and size."""
-        return f"{self.name}, a memory of {self.size}"
-
-
-def _memories_in(module: Mapping[str, Any]) -> Iterator[Memory]:
-    """Yield the memories that a module writes to, as Yosys has it after ``proc``."""
+def _large_memories(module: Mapping[str, Any]) -> Iterator[Fault]:
+    """Yield an error for each memory of more than `MOST_BIT` that a module writes to."""
     cells = module["cells"].values()
     written = {one["parameters"]["MEMID"] for one in cells if one["type"].startswith("$memwr")}
     for name, one in module.get("memories", {}).items():
-        if f"\\{name}" in written:
-            source = str(one["attributes"].get("src", ""))
-            yield Memory(visible(name), one["size"], one["width"], source)
-
-
-def _too_large(memories: Iterable[Memory]) -> Iterator[Fault]:
-    """Yield memories that are not made of flip-flops, because they have more than `MOST_BIT`."""
-    for one in memories:
-        if one.bits > MOST_BIT:
-            most = units.show(MOST_BIT, "memory_bit")
+        bits = one["size"] * one["width"]
+        if f"\\{name}" in written and bits > MOST_BIT:
+            shown, most = (units.show(each, "memory_bit") for each in (bits, MOST_BIT))
+            size = f"{shown} ({one['size']} x {one['width']})"
             rule = f"memories become flip-flops here, of at most {most}"
             remedy = "characterise the design with a smaller one, or leave it outside"
-            yield placed(Fault(one.name, one.size, rule, remedy), one.source)
+            fault = Fault(visible(name), size, rule, remedy)
+            yield placed(fault, str(one["attributes"].get("src", "")))

@@ -434,7 +434,7 @@ def _notes(
 ) -> Iterator[str]:
     yield "wires have no capacitance and no delay"
     if not any(library.cells[instance.cell].flip_flop for instance in netlist.instances):
-        yield "no flip-flop: the period is that of the longest path between ports"
+        yield "no flip-flop: the longest path between ports is the period"
     elif to_output:
         yield "the longest path ends at an output, before any setup"
     elif from_input:

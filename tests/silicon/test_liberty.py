@@ -114,20 +114,21 @@ def test_files_that_are_not_one_library(tmp_path: Path) -> None:
     )
 
 
-def test_bundles_states_and_supply_rails(tmp_path: Path) -> None:
-    """Pins of a bundle inherit; banks are left out; energy of rails of 0 V is left out."""
+def test_wide_cells_edges_and_supply_rails(tmp_path: Path) -> None:
+    """Cells of several bits are left out, and energy of rails of 0 V."""
     text = TOY.read_text().rstrip()[:-1]
     text += """
-      cell (TWO) { area : 4 ; bundle (D) { members (D0, D1); direction : input;
-          pin (D0) { capacitance : 0.03; }
-          pin (D1) { capacitance : 0.04; rise_capacitance : 0.04; fall_capacitance : 0.05;
-            rise_capacitance_range (0.03, 0.06); } }
+      cell (TWO) { area : 4 ;
+        pin (D0) { direction : input; capacitance : 0.03; }
+        pin (D1) { direction : input; capacitance : 0.04; rise_capacitance : 0.04;
+          fall_capacitance : 0.05; rise_capacitance_range (0.03, 0.06); }
         pin (Y) { direction : output; function : "D0 * D1";
           internal_power () { related_pin : "D0 D1"; related_pg_pin : VSS;
             power (scalar) { values ("1"); } }
           internal_power () { related_pin : "D0 D1"; related_pg_pin : VDD;
             power (scalar) { values ("2"); } } } }
       cell (WIDE) { area : 4; ff_bank (IQ, IQN, 2) { } }
+      cell (PAIR) { area : 4; bundle (D) { members (D0, D1); direction : input; } }
       cell (RAM) { area : 100; bus (d) { bus_type : word; direction : input; } }
     }
     """
@@ -140,7 +141,9 @@ def test_bundles_states_and_supply_rails(tmp_path: Path) -> None:
     assert [power.related_pin for power in two.pins["Y"].power] == ["D0", "D1"]
     assert two.pins["Y"].power[0].fall is two.pins["Y"].power[0].rise
     assert "WIDE" not in library.cells
-    assert library.notes[0] == "cells with banks of bits or buses are omitted: WIDE, RAM"
+    assert library.notes[0] == (
+        "cells with banks of bits, buses or bundles are omitted: WIDE, PAIR, RAM"
+    )
     assert library.notes[2] == "energy drawn from rails of 0 V is omitted: 1 group"
 
 

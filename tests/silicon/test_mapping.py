@@ -128,7 +128,7 @@ def test_a_top_that_is_not_there(tool: str) -> None:
         ("INV BUF NOR2", "no flip-flop that can be used; add the file that has them"),
         ("DFF NAND2 BUF", "no inverter that can be used; add the file that has them"),
         ("DFF INV XOR2 INV_WEAK LATCH", "no buffer and no gate of two inputs that can be used, not "
-         "INV_WEAK (the library says not to use it), not LATCH (a latch); "
+         "INV_WEAK (marked as unused by the library), not LATCH (a latch); "
          "add the file that has them"),
     ],
 )  # fmt: skip
