@@ -150,7 +150,6 @@ PLAIN_KINDS: dict[tuple[Any, ...], Kind] = {
 """Kinds of plain types, to which the module of a type adds its own."""
 
 Count = Annotated[int, _whole(1)]
-Limit = Annotated[int, _whole(0)]
 Seed = Annotated[int, _whole(0, 2**32 - 1)]
 Names = Annotated[str | Sequence[str], _several("text", str, "NAME", str)]
 Paths = Annotated[str | Path | Sequence[str | Path], _several("path", Path, "FILE", str, Path)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dse.api.arguments import Count, Seed, public
+from dse.api.arguments import Count, public
 from dse.api.runs import DesignChoices, Source, folder_of, known
 from dse.api.studies import Overrides, override_pairs
 from dse.audit.diff import RunComparison, compare_runs
@@ -20,7 +20,6 @@ def verify(
     run: str | Path | Result,
     *,
     trials: Count = 1_000_000,
-    seed: Seed = 0,
     progress: Progress | None = None,
 ) -> Verification:
     """Check a finished run again, independently of its search, and try to beat its front.
@@ -33,8 +32,6 @@ def verify(
         Folder of a run, as `dse run` wrote it.  Or a `Result` that was saved.
     trials
         Number of random designs to compare with the front.  The values of a sweep share them.
-    seed
-        Seed of the random designs.
     progress
         Called with the number of random designs tried and the number planned.
 
@@ -45,7 +42,7 @@ def verify(
     dse.errors.StudyError
         The study in its manifest has errors.
     """
-    return verify_run(folder_of(run), trials=trials, seed=seed, progress=progress)
+    return verify_run(folder_of(run), trials=trials, progress=progress)
 
 
 @public

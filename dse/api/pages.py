@@ -8,7 +8,7 @@ from typing import Any
 
 from dse.answers.roofs import of_each
 from dse.api.answers import answer
-from dse.api.arguments import Limit, public
+from dse.api.arguments import public
 from dse.api.runs import folder_of
 from dse.errors import InfeasibleError
 from dse.files.json import write_text
@@ -24,6 +24,9 @@ from dse.study.study import Study
 
 MOST_KNOWN = 5_000
 """A front of more designs has neither ranges nor limits of each."""
+
+MOST_DRAWN = 100_000
+"""Of more feasible designs a page draws a random sample."""
 
 CONSTRAINTS = "constraints"
 """Key of the section with the distances of the answer from the constraints."""
@@ -44,7 +47,6 @@ def page_text(
     *,
     prefer: str | None = None,
     tolerance: str | None = None,
-    cloud: Limit = 100_000,
     live: Mapping[str, Any] | None = None,
     **changing: Any,
 ) -> str:
@@ -58,9 +60,9 @@ def page_text(
         found = answer(run.run.folder, prefer=prefer, tolerance=tolerance, **options)
         preference = run.study.preferring(prefer, tolerance)
         parts = _sections(run, found) | {
-            "remarks": [Section("remarks", lines=tuple(remarks(run, cloud)))]
+            "remarks": [Section("remarks", lines=tuple(remarks(run, MOST_DRAWN)))]
         }
-        data = contents(run, preference, cloud, found.sections, *_beside(run, found, parts))
+        data = contents(run, preference, MOST_DRAWN, found.sections, *_beside(run, found, parts))
     return document.page_html(data["title"], parts, data, live=live)
 
 
@@ -155,7 +157,6 @@ def report(
     prefer: str | None = None,
     flips: bool = False,
     time: str | None = None,
-    cloud: Limit = 100_000,
     progress: Callable[[int, int], None] | None = None,
 ) -> Path:
     """Write a finished run as a web page, which needs no network and no other file.
@@ -174,8 +175,6 @@ def report(
         Include flip points, at which the answer changes.
     time : TIME
         Most CPU time for other choices and flip points: "1 min" (default: 10 s).
-    cloud
-        Most feasible designs to draw.
     progress
         Called with the number of checked assumptions and of all.
 
@@ -190,5 +189,5 @@ def report(
         The folder is no run or was changed since, or the page cannot be written.
     """
     budget_of(time)  # raises before anything is read
-    chosen = {"prefer": prefer, "flips": flips, "time": time, "cloud": cloud, "progress": progress}
+    chosen = {"prefer": prefer, "flips": flips, "time": time, "progress": progress}
     return write_page(folder_of(run), out, **chosen)

@@ -175,7 +175,7 @@ def _show_method(method: contract.Method) -> None:
     rows: list[Row] = [("budget", budget)]
     if not method.proves:
         rows.append(("population", str(method.population)))
-    print("\n" + table_text(rows, ("field of search", "when the study does not say")))
+    print("\n" + table_text(rows, ("field of search", "by default")))
     if method.options:
         options = [
             (option.name, option.description, allowed_text(option), value_text(option.default))

@@ -25,7 +25,7 @@ def check_core(core: Core) -> None:
     require(bool(core.models), f"core {core.name!r}: no models; give it a table or a law")
     for name, model in core.models.items():
         where = f"core {core.name!r}, model {name!r}"
-        require(bool(model.source.strip()), f"{where}: no source; say where it is published")
+        require(bool(model.source.strip()), f"{where}: no source; name its publication")
         check_function(model.function, where)
         _check_parameters(model, where)
         unknown = set(model.assumed) - set(CoreMetrics.__dataclass_fields__)
@@ -132,7 +132,7 @@ def _check_metrics(core: Core, model: Model, where: str) -> None:
 def _check_range(
     columns: probe.Call, model: Model, given: Arguments, inside: Column, where: str
 ) -> None:
-    require(not inside.any(), f"{where}: says extrapolated inside the range of its parameters")
+    require(not inside.any(), f"{where}: is extrapolated inside the range of its parameters")
     rows = inside.size
     for parameter in model.parameters:
         for beyond in (parameter.low - 1.0, parameter.high + 1.0):

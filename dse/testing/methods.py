@@ -44,10 +44,8 @@ def check_method(method: Method, *, options: Mapping[str, OptionValue] | None = 
         Its options, if its defaults do not suit a budget of 60 designs.
     """
     where = f"method {method.name!r}"
-    require(
-        bool(method.description.strip()), f"{where}: no description; say in a line what it does"
-    )
-    require(bool(inspect.getdoc(method.function)), f"{where}: no docstring; say how it works")
+    require(bool(method.description.strip()), f"{where}: no description; write one line")
+    require(bool(inspect.getdoc(method.function)), f"{where}: no docstring; describe its way")
     require(method.budget >= 1, f"{where}: a budget of {method.budget}; give at least 1")
     require(method.population >= 2, f"{where}: a population of {method.population}; give 2 or more")
     if not method.proves:
@@ -192,5 +190,5 @@ def _check_proof(method: Method, space: _Landscape, where: str) -> None:
     best = np.unique(loss[nondominated(loss)], axis=0) if len(loss) else loss
     require(
         np.array_equal(np.unique(found.front_loss, axis=0), best),
-        f"{where}: its front is not that of all designs",
+        f"{where}: its front is not the front of all designs",
     )

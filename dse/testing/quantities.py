@@ -277,20 +277,36 @@ def check_objective(objective: Objective, *, ranges: Ranges | None = None) -> No
     ranges
         Valid ranges of arguments, if the plausible range of the unit does not fit.
     """
-    where = f"objective {objective.name!r}"
+    where, ranges = f"objective {objective.name!r}", ranges or {}
+    _check_record(objective, where)
+    _check_values(objective, where, ranges)
+    check_directions(objective, where, ranges)
+    check_stages(objective, where, ranges)
+    drawn = list(drawn_systems(objective, probe.SEED, ranges))
+    check_at_most(objective, where, drawn)
+    check_growth(objective, where, drawn)
+    check_settled(objective, where, drawn)
+
+
+def _check_record(objective: Objective, where: str) -> None:
+    """Raise AssertionError for a source, a name, an argument or a limit that is not as declared."""
     require(bool(objective.source.strip()), f"{where}: no source; name the paper or the reason")
     check_wiring(objective, where)
     check_units((objective.name,), where)
     require(
         len(objective.limits) in (0, len(objective.labels)),
-        f"{where}: says what {len(objective.limits)} of its {len(objective.labels)} labels limit; "
-        "give one limit per label",
+        f"{where}: declares limits for {len(objective.limits)} of its {len(objective.labels)} "
+        "labels; give one limit per label",
     )
     require(
         not objective.over_sizes or SIZE in sum(argument_names(objective), ()),
         f"{where}: declares over_sizes, but does not take {SIZE}; remove the declaration",
     )
-    for values in batches(objective, where, ranges or {}):
+
+
+def _check_values(objective: Objective, where: str, ranges: Ranges) -> None:
+    """Raise AssertionError for undeclared NaN, and codes without a label."""
+    for values in batches(objective, where, ranges):
         known = values[~np.isnan(values)]
         require(
             objective.partial or known.size == values.size,
@@ -300,12 +316,6 @@ def check_objective(objective: Objective, *, ranges: Ranges | None = None) -> No
             not objective.labels or bool(np.isin(known, range(len(objective.labels))).all()),
             f"{where}: gives codes beyond its {len(objective.labels)} labels",
         )
-    check_directions(objective, where, ranges or {})
-    check_stages(objective, where, ranges or {})
-    drawn = list(drawn_systems(objective, probe.SEED, ranges or {}))
-    check_at_most(objective, where, drawn)
-    check_growth(objective, where, drawn)
-    check_settled(objective, where, drawn)
 
 
 def check_stages(objective: Objective, where: str, ranges: Ranges) -> None:
@@ -433,7 +443,7 @@ def check_requirement(requirement: Requirement, *, ranges: Ranges | None = None)
     `quantity`, and `implies`.
     """
     where = f"requirement {requirement.name!r}"
-    require(bool(requirement.rule.strip()), f"{where}: no rule; say in words what must hold")
+    require(bool(requirement.rule.strip()), f"{where}: no rule; state the requirement in words")
     check_wiring(requirement, where)
     for values in batches(requirement, where, ranges or {}):
         require(not np.isnan(values).any(), f"{where}: gives NaN; a violation is a number")

@@ -546,7 +546,7 @@ def test_a_limit_per_label_is_demanded() -> None:
     quantities = registry.records(contract.Objective)
     (several,) = (quantity for quantity in quantities.values() if len(quantity.limits) > 3)
     check_objective(several)
-    with pytest.raises(AssertionError, match="says what 1 of its 5 labels limit"):
+    with pytest.raises(AssertionError, match="declares limits for 1 of its 5 labels"):
         check_objective(replace(several, limits=several.limits[:1]))
 
 

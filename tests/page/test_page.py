@@ -16,6 +16,7 @@ from ruamel.yaml import YAML
 
 import dse
 from dse.algebra import units
+from dse.api import pages
 from dse.errors import OutputError
 from dse.page import document
 from dse.page.contents import MOST_LINES, binary_steps, unit_steps
@@ -106,10 +107,11 @@ def test_the_cloud_of_a_sweep_of_choices_stands_at_its_choices(tmp_path: Path) -
 
 
 def test_fewer_feasible_designs_are_drawn_than_there_are_and_the_page_says_so(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(pages, "MOST_DRAWN", 100)
     dse.run(STUDIES / "jacobi_bandwidth.yaml", out=tmp_path / "run", plots=False)
-    page = dse.report(tmp_path / "run", cloud=100)
+    page = dse.report(tmp_path / "run")
     assert data_of(page)["cloud"]["size"] == 100
     text = page.read_text(encoding="utf-8")
     assert "run: 100 feasible designs in grey, drawn at random from 640." in text

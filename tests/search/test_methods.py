@@ -287,7 +287,7 @@ def test_a_method_that_breaks_its_contract_is_stopped(function, write) -> None:
         (broken(idle), "evaluated nothing"),
         (broken(stubborn), "and does not come to an end; ask for designs that are not `seen`"),
         (broken(unseeded), "chooses other designs in a second search with the same seed"),
-        (replace(broken(idle), description=" "), "no description; say in a line what it does"),
+        (replace(broken(idle), description=" "), "no description; write one line"),
         (replace(broken(idle), budget=0), "a budget of 0; give at least 1"),
         (replace(broken(idle), population=1), "a population of 1; give 2 or more"),
         (
@@ -329,5 +329,5 @@ def test_a_proof_that_is_none_is_caught() -> None:
         kept.evaluate(np.zeros((1, len(problem.sizes)), dtype=np.int64))
         return kept.outcome()
 
-    with pytest.raises(AssertionError, match="its front is not that of all designs"):
+    with pytest.raises(AssertionError, match="its front is not the front of all designs"):
         check_method(Method(half, description="x", budget=10, proves=True))

@@ -346,7 +346,7 @@ CELL = Parameter(name="cell_bit", description="Width", low=8, high=64, default=1
         ),
         (
             core(law=a_law(lambda lanes: metrics(lanes, extrapolated=np.ones_like(lanes)))),
-            "says extrapolated inside the range",
+            "is extrapolated inside the range",
         ),
         (core(law=replace(LAW, parameters=())), "the function takes \\['lanes'\\]"),
         (core(law=replace(LAW, design_name="x")), "names two designs alike"),
