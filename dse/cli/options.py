@@ -21,6 +21,7 @@ import typer
 
 from dse.api.arguments import argument_kind, check_kinds
 from dse.errors import ArgumentError, visible
+from dse.files.json import json_text
 from dse.reports import progress
 from dse.workers import cores
 
@@ -337,8 +338,6 @@ def coloured(text: str, stream: TextIO) -> str:
 
 def show_json(value: Any) -> None:
     """Print plain data as JSON."""
-    from dse.files.json import json_text
-
     print(json_text(value), flush=True)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dse.api.arguments import Count, public
+from dse.serve.server import Server
+from dse.serve.session import Session
 
 
 @public
@@ -19,10 +21,8 @@ def serve(
 ) -> None:
     """Serve the page of a study or a run to this machine, with the program behind it.
 
-    >>> serve("studies/des_100gbps.yaml")
-
-    Rate, sizes, bounds and assumptions move, and each move asks for the exact answer, one search
-    at a time.  Only requests of this machine with the token of the address are answered.
+    Each move of an assumption gives the exact answer, one search at a time.  Only requests of this
+    machine with the token of the address are answered.
 
     Parameters
     ----------
@@ -42,9 +42,6 @@ def serve(
     dse.errors.DseError
         The source cannot be read, or the port is taken.
     """
-    from dse.serve.server import Server
-    from dse.serve.session import Session
-
     server = Server(Session(Path(source), allow_run=allow_run, time=time), port or 0)
     (callback or print)(server.address)
     try:
