@@ -48,7 +48,7 @@ def fft_table() -> CoreMetrics:
     exactly the printed bandwidth.
 
     Latency is the pipeline depth of section V-A: 26 cycles for r2, 17 for r64.  The others are
-    not published and take 26, an upper bound.  Tasks in flight are latency / 4 cycles, the mean
+    not published: 26, an upper bound.  Tasks in flight are latency / 4 cycles, the mean
     number of transforms inside one instance (Little's law, which also gives the parallelism of
     Table I): 6.5 for r2, 4.25 for r64.
 

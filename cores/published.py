@@ -24,8 +24,8 @@ _FIGURES = (
 )
 _ASSUMED = ("latency_cycles", "read_byte", "written_byte")
 _UNSTATED = (
-    "a design works on one message at a time and moves it once each way, which the source does "
-    "not say; power is omitted, as it is not comparable between the targets"
+    "one message at a time, moved once each way, is an assumption; power is omitted, as it is not "
+    "comparable between the targets"
 )
 
 CIPHERS = {

@@ -152,7 +152,7 @@ def core_order(
 ) -> bool:
     """Return whether each of some designs meets an order against a share of each of others.
 
-    ``core_order(des, energy_per_task, u8 u16, <, u1 u2 u4)``: u8 and u16 take less than any
+    ``core_order(des, energy_per_task, u8 u16, <, u1 u2 u4)``: u8 and u16 need less than any
     other.  A number may replace the others.
     """
     values = values_of(printed, core, quantity)
@@ -296,7 +296,7 @@ def fleet_value(laboratory: Laboratory, use_case: str, quantity: str, design: st
 def fleets_with_least(
     laboratory: Laboratory, use_case: str, quantity: str, count: float = 1
 ) -> str:
-    """Return the design, or the few designs, whose fleets take the least of a quantity."""
+    """Return the design, or the few designs, whose fleets have the least of a quantity."""
     values = _values_of(laboratory, use_case, quantity)
     return " and ".join(sorted(values, key=values.__getitem__)[: int(count)])
 

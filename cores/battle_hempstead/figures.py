@@ -95,9 +95,9 @@ def _point(axes: Axes, label: str, x: float, y: float) -> None:
 
 @drawn(
     3,
-    "What unrolling the DES loop costs and gives, over the iterative design u1. Energy "
-    "per cycle and task in flight is what makes u1_p2 the cheapest, as the paper says; for a "
-    f"finished task, u1_p2 takes more energy than u1. {_NUMBERS}",
+    "Cost and gain of an unrolled DES loop, over the iterative design u1. Energy "
+    "per cycle and task in flight is the least in u1_p2, as in the paper. For a finished "
+    f"task, u1_p2 uses more energy than u1. {_NUMBERS}",
 )
 def _unrolling(sheet: Sheet, _: Laboratory) -> None:
     quantities = {
@@ -111,7 +111,7 @@ def _unrolling(sheet: Sheet, _: Laboratory) -> None:
 
 @drawn(
     4,
-    "Power and area of unrolled DES cores over those of as many copies of u1: below 1 "
+    "Power and area of unrolled DES cores over as many copies of u1: below 1 "
     f"unrolling is worth it. Dashed: the laws, equations 2 and 3 (in mW). {_NUMBERS}",
 )
 def _copies_of_u1(sheet: Sheet, _: Laboratory) -> None:
@@ -129,7 +129,7 @@ def _copies_of_u1(sheet: Sheet, _: Laboratory) -> None:
     5,
     "Power of a fleet of each DES design, clocked to meet the demand: a back-end "
     "router at 100 Gbit/s (above the bars: instances) and a set-top box at 116.43 Mbit/s "
-    "(above the bars: clock period of the one instance), where leakage decides. Computed by "
+    "(above the bars: clock period of the one instance). There leakage decides. Computed by "
     "the engine from Table I.",
 )
 def _use_cases(sheet: Sheet, laboratory: Laboratory) -> None:
@@ -153,8 +153,8 @@ def _use_case(axes: Axes, found: Fleets, unit: str, scale: float, notes: Sequenc
 @drawn(
     7,
     "FFT designs over radix 2. The pipeline depth is published for r2 and r64 only; "
-    "the others take that of r2, an upper bound, so what is divided by tasks in flight is "
-    f"uncertain for them. {_NUMBERS}",
+    "the others have the depth of r2, an upper bound, so values divided by tasks in flight "
+    f"are uncertain for them. {_NUMBERS}",
 )
 def _radices(sheet: Sheet, _: Laboratory) -> None:
     quantities = {
@@ -240,7 +240,7 @@ def _begins(names: Column) -> Column:
 
 @drawn(
     11,
-    "What a larger Jacobi array costs and gives, over a single stencil (n = 1): area "
+    "Cost and gain of a larger Jacobi array, over a single stencil (n = 1): area "
     f"and energy per cell fall by half from n = 1 to n = 4. {_NUMBERS}",
 )
 def _arrays(sheet: Sheet, _: Laboratory) -> None:
@@ -254,7 +254,7 @@ def _arrays(sheet: Sheet, _: Laboratory) -> None:
 
 @drawn(
     12,
-    "Power and area of Jacobi cores over those of as many single stencils. Dashed: "
+    "Power and area of Jacobi cores over as many single stencils. Dashed: "
     "equation 8 and equation 9 as its own table has it, linear in n and in mW. "
     f"{_NUMBERS}",
 )

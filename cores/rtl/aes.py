@@ -90,7 +90,7 @@ def aes_design(key_bit: int, *, unroll: int, structure: str, box: str) -> Design
         Columns of more than one round.
     """
     if structure == "column" and unroll > 1:
-        raise ValueError("columns are those of one round; unroll has to be 1")
+        raise ValueError("columns belong to one round; unroll has to be 1")
     core = aes_core(key_bit, unroll=unroll, structure=structure)
     shown = structure == "column" or core.layers < unroll
     name = f"u{unroll}" + (f"_{structure}" if shown else "")

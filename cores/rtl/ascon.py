@@ -23,7 +23,7 @@ _TURNS = ((19, 28), (61, 39), (1, 6), (10, 17), (7, 41))
 _WORD = (1 << 64) - 1
 _UNROLL = Choice(
     name="unroll",
-    description="Rounds in a cycle; a block takes 8 / unroll cycles, the ends of a message 12",
+    description="Rounds in a cycle; 8 / unroll cycles for a block, 12 for the ends of a message",
     values=(1, 2, 4),
 )
 _MESSAGE_BYTE = 250

@@ -17,7 +17,9 @@ _SQUEEZED = bytes(_DIGEST_BYTE - _BLOCK_BYTE)
 INITIAL_STATE = text_of(ascon_permuted([0x0000080100CC0002, 0, 0, 0, 0], ROUNDS))
 """The state that each message begins with (SP 800-232, section 5.1): constant, and no cycles."""
 _UNROLL = Choice(
-    name="unroll", description="Rounds in a cycle; a block takes 12 / unroll", values=(1, 2, 3, 4)
+    name="unroll",
+    description="Rounds in a cycle; cycles of a block: 12 / unroll",
+    values=(1, 2, 3, 4),
 )
 
 

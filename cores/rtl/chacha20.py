@@ -18,7 +18,7 @@ _WORD = (1 << 32) - 1
 _CONSTANT = b"expand 32-byte k"
 _UNROLL = Choice(
     name="unroll",
-    description="Rounds in a cycle, of four quarter rounds each; a block takes 20 / unroll cycles",
+    description="Rounds in a cycle, of four quarter rounds each; 20 / unroll cycles for a block",
     values=(1, 2, 4),
 )
 _TURNS = (16, 12, 8, 7)

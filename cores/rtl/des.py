@@ -121,14 +121,14 @@ _UNROLL = Choice(
 )
 _STRUCTURE = Choice(
     name="structure",
-    description="Where registers stand: "
+    description="Place of registers: "
     + "; ".join(f"{name}, {where}" for name, where in _STAGES.items()),
     values=tuple(_STAGES),
 )
 _SCHEDULE = Choice(
     name="key_schedule",
     description="rotate: the key turns with its block; select: each round chooses its subkey "
-    "among those of all passes",
+    "among the subkeys of all passes",
     values=("rotate", "select"),
 )
 _LETTER = {"pipelined": "", "chained": "_chained", "two_stage": "_p2"}

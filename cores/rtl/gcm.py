@@ -108,8 +108,8 @@ cases 2 and 4, as submitted to NIST."""
 def gcm_messages(design: Design, *, seed: int, tasks: int) -> Vectors:
     """Return published messages and a random one of 250 B, then `tasks` steps of a long text.
 
-    Transitions are counted over steps of text alone, whose energy is that of a block in a long
-    message; the messages before them are the warm-up, and their answers are checked, too.
+    Transitions are counted only over steps of text, which have the energy of a block in a long
+    message.  The messages before them are the warm-up, and their answers are checked, too.
     """
     random = np.random.default_rng(seed)
     short = tuple(random.bytes(length) for length in (16, 12, 20, 250))

@@ -19,7 +19,7 @@ Round = Callable[[int, str, State], Generator[str, None, State]]
 
 STRUCTURE = Choice(
     name="structure",
-    description="Where registers stand: pipelined, after each round; chained, after all of them",
+    description="Place of registers: pipelined, after each round; chained, after all of them",
     values=("pipelined", "chained"),
 )
 

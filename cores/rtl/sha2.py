@@ -15,7 +15,9 @@ from dse.cores.rtl.verilog import cut, decision_diagram
 _ROUNDS = 64
 _WORD = (1 << 32) - 1
 _UNROLL = Choice(
-    name="unroll", description="Rounds in a cycle; a block takes 64 / unroll + 1", values=(1, 2, 4)
+    name="unroll",
+    description="Rounds in a cycle; cycles of a block: 64 / unroll + 1",
+    values=(1, 2, 4),
 )
 _TURNS = {
     "sigma_0": (7, 18, -3),

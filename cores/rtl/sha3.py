@@ -15,7 +15,9 @@ _BLOCK_BYTE = 136
 _LANES = [(x, y) for y in range(5) for x in range(5)]
 """Lanes of the state, the lowest first: lane (x, y) has bits 64 (x + 5 y) and following."""
 _UNROLL = Choice(
-    name="unroll", description="Rounds in a cycle; a block takes 24 / unroll", values=(1, 2, 3, 6)
+    name="unroll",
+    description="Rounds in a cycle; cycles of a block: 24 / unroll",
+    values=(1, 2, 3, 6),
 )
 
 

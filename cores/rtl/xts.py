@@ -15,7 +15,7 @@ from dse.cores.rtl.frames import Frames, added
 from dse.cores.rtl.verilog import reversed_bytes
 
 _UNROLL = Choice(
-    name="unroll", description="Rounds in a cycle; a block takes 10 / unroll", values=(1, 2, 5)
+    name="unroll", description="Rounds in a cycle; cycles of a block: 10 / unroll", values=(1, 2, 5)
 )
 _BOX = Choice(name="box", description="S-box, as of aes128", values=("composite", "table"))
 _SECTOR_BLOCKS = 16

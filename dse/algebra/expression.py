@@ -213,7 +213,7 @@ def _quote_quantities(source: str) -> str:
         if stranger:
             name = unicodedata.name(stranger[0], "unnamed")
             raise ExpressionError(
-                f"{stranger[0]!r} ({name}) cannot stand in {short(bare)}",
+                f"{stranger[0]!r} ({name}) is not allowed in {short(bare)}",
                 "use ASCII letters, digits, ( ) , and the operators + - * / ** < <= > >= == !=",
             )
         parts.append(part)

@@ -29,7 +29,7 @@ _AT_ZERO = re.compile(r"([^\W\d]\w*)\s*[<>]=?\s*[+-]?0(?:\.0*)?(?![\w.])")
 
 _NAMES = {"m2": "an area", "ge": "an area", "lc": "an area", "w": "a power", "j": "an energy"}
 _NAMES |= {"hz": "a clock", "s": "a time", "w_per_m2": "a power density"}
-_MISSING = "write nothing where it was not measured, or remove the row"
+_MISSING = "leave the cell empty if it was not measured, or remove the row"
 
 
 def fault_of(
@@ -44,7 +44,7 @@ def fault_of(
     Examples
     --------
     >>> fault_of(-1e-6, "area_m2")
-    ('an area is not negative', 'write nothing where it was not measured, or remove the row')
+    ('an area is not negative', 'leave the cell empty if it was not measured, or remove the row')
     >>> fault_of(-1e-10, "wns_s"), fault_of(0.0, "leakage_power_w")
     (None, None)
     """

@@ -157,7 +157,7 @@ def _number(cell: str, exponent: int) -> float:
     return float(f"{mantissa}e{int(power) + exponent if mark else exponent}")
 
 
-_UNIT_IN_CELL = "the unit of a column stands in its header"
+_UNIT_IN_CELL = "the unit of a column belongs in its header"
 
 
 @lru_cache(maxsize=4096)
@@ -194,8 +194,8 @@ def _not_a_number(cell: str, header: str) -> tuple[str, str]:
     if unit := _unit(cell):
         called = re.sub(r"\s*[\[(].*", "", header)
         call = f"call it '{called} [{unit}]', and " if called else ""
-        return _UNIT_IN_CELL, f"{call}write numbers alone"
-    return "it is not a number", "write the number alone; its unit belongs in the header"
+        return _UNIT_IN_CELL, f"{call}write only numbers"
+    return "it is not a number", "write only the number; its unit belongs in the header"
 
 
 def _cell_position(lines: Sequence[str], first: int, wanted: int) -> tuple[int, int]:

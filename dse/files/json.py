@@ -137,7 +137,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = next(name for name in found if [key for key, _ in pairs].count(name) > 1)
-        raise ValueError(f"it says {twice!r} twice")
+        raise ValueError(f"it has {twice!r} twice")
     return found
 
 

@@ -90,7 +90,7 @@ class _PlainReader:
             case ("designs",) | ("designs", "table"):
                 stem = "designs"
             case _:
-                rule = "a data frame stands for the `table` of a stage, or for `designs`"
+                rule = "a data frame replaces the `table` of a stage, or `designs`"
                 self._refuse(path, "<DataFrame>", rule, "write its values out")
                 return None
         if frame.columns.nlevels > 1 or frame.index.nlevels > 1:

@@ -104,7 +104,7 @@ class WorkingFolder:
         except OSError as error:
             raise OutputError(
                 f"{self.target} cannot be written: {reason(error)}; {ELSEWHERE}; "
-                f"what was there is in {earlier}"
+                f"the earlier folder is in {earlier}"
             ) from error
 
     def _spared(self, write: Callable[[Path], object]) -> str:

@@ -99,7 +99,7 @@ class YamlReader:
         except Exception as error:
             # The parser fails in its own ways on some malformed texts (IndexError, ValueError).
             written = f"{type(error).__name__}: {error}"
-            rule, remedy = "it is not valid YAML", "check what was changed last"
+            rule, remedy = "it is not valid YAML", "check the last change"
             fault = self.start.fault(self.base, quoted(written), rule, remedy)
             raise StudyError([*self.faults, fault]) from None
 
@@ -113,7 +113,7 @@ class YamlReader:
             rule += f" ({error.context} that began in line {began})"
         remedy = "check indentation, quotes and brackets up to here"
         if line[mark.column : mark.column + 1] == "\t":
-            rule, remedy = "a tab cannot stand here", "use spaces"
+            rule, remedy = "a tab is not allowed here", "use spaces"
         elif "mapping values" in rule:
             remedy = "quote a text that contains ': ', or correct the indentation"
         self._stop(self.base, mark, quoted(line.strip()) if line.strip() else "", rule, remedy)
@@ -226,7 +226,7 @@ def check_size(size_byte: int, start: Position) -> None:
     """Raise StudyError if a text is larger than `STUDY_BYTE`."""
     if size_byte > STUDY_BYTE:
         rule = f"a study has at most {STUDY_BYTE} bytes"
-        raise StudyError([start.fault((), "more", rule, "keep tables in files of their own")])
+        raise StudyError([start.fault((), "more", rule, "keep tables in separate files")])
 
 
 def to_yaml(data: Mapping[str, Any]) -> str:

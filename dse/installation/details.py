@@ -175,7 +175,7 @@ def _show_method(method: contract.Method) -> None:
     rows: list[Row] = [("budget", budget)]
     if not method.proves:
         rows.append(("population", str(method.population)))
-    print("\n" + table_text(rows, ("field of search", "by default")))
+    print("\n" + table_text(rows, ("field of search", "default")))
     if method.options:
         options = [
             (option.name, option.description, allowed_text(option), value_text(option.default))

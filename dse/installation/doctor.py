@@ -78,8 +78,8 @@ PURPOSES: Mapping[str, str] = {
     "peers": "solvers of others, for the benchmarks",
     "rtl": "cores from hardware descriptions, by Yosys",
     "search": "heuristic search: genetic algorithms and samplers",
-    "test": "run its tests, or those of a package of your own",
-    "uncertainty": "Sobol indices of what an answer assumes",
+    "test": "run its tests, or the tests of a package of yours",
+    "uncertainty": "Sobol indices of the assumptions of an answer",
 }
 """Purposes of the extras.  An extra without an entry is shown without one."""
 
@@ -113,7 +113,7 @@ class Diagnosis:
             table_text(system, ("this installation", "")),
             table_text(versions, ("library", "version", "wanted")),
             table_text(plug_ins, ("plug-ins", "from", "number", "names")),
-            table_text(missing, ("extra", "what for", "missing")),
+            table_text(missing, ("extra", "purpose", "missing")),
         ]
         if any(one["missing"] for _, one in extras):
             parts.append(f'to add an extra: python -m pip install "{DISTRIBUTION}[EXTRA]"')

@@ -136,7 +136,7 @@ def list_(kind: str | None, provides: str | None = None) -> None:
         names = {one: names_of(one) for one in kinds}
         short = [(one, f"{len(some):,}", _short(some)) for one, some in names.items()]
         print(table_text(short, ("kind", "number", "such as")))
-        print("\n`dse list KIND` has all of a kind, with sources; `dse list NAME` the figures.")
+        print("\n`dse list KIND` has all of a kind, with sources; `dse list NAME` the values.")
     else:
         for name in kinds:
             headers, rows = table_of(name, provides)
@@ -227,7 +227,7 @@ def table_of(kind: str, provides: str | None = None) -> tuple[Row, list[Row]]:
         rows: list[Row] = [
             (name, text.partition("\n")[0].removeprefix("#").strip()) for name, text in studies
         ]
-        return ("study", "what it asks; dse new study --from NAME copies"), rows
+        return ("study", "question; dse new study --from NAME copies"), rows
     found = [*_found(record)]
     if provides is not None:
         known = registry.records(contract.Function)
@@ -292,7 +292,7 @@ _COLUMNS: Mapping[type, Mapping[str, str | Callable[[Any], str]]] = {
     },
     contract.Function: {
         "function": "name",
-        "what it is": "summary",
+        "meaning": "summary",
         "a kind of": "kind_of",
         "key [bit]": "key_bit",
         "block [bit]": "block_bit",
@@ -317,19 +317,19 @@ _COLUMNS: Mapping[type, Mapping[str, str | Callable[[Any], str]]] = {
     contract.Objective: {
         "objective": "name",
         "unit": lambda record: units.label(record.name),
-        "what it is": "summary",
+        "meaning": "summary",
         "source": "source",
     },
     contract.Method: {
         "method": "name",
-        "what it does": "description",
+        "meaning": "description",
         "budget": lambda record: f"{record.budget:,}",
         "options": lambda record: ", ".join(option.name for option in record.options),
         "from": "origin",
     },
     Generator: {
         "generator": "name",
-        "what it makes": "description",
+        "meaning": "description",
         "parameters": lambda record: ", ".join(choice.name for choice in record.parameters),
         "from": "origin",
     },

@@ -42,7 +42,7 @@ class Reproduction(Printable):
         numbers = {reason: f" [{number}]" for number, reason in enumerate(reasons, start=1)}
         cells = [(*_cells(row), row.verdict + numbers.get(_why(row), "")) for row in self.rows]
         notes = [(number.strip(), reason) for reason, number in numbers.items()]
-        headers = ("paper", "where", "what it says", "printed", "ours", "verdict")
+        headers = ("paper", "where", "statement", "printed", "ours", "verdict")
         parts = [table_text(cells, headers, width=width)]
         parts += [table_text(notes, ("", "why"), width=width)] if notes else []
         return "\n\n".join([*parts, self.summary()])

@@ -182,7 +182,7 @@ def _answer(
     except FOREIGN as error:  # whatever a foreign model raises
         raise ContractError(
             f"{_named(claim)} cannot be computed: {type(error).__name__}: {error}; "
-            "repair its `ours`, or omit it and say why it cannot be checked"
+            "repair its `ours`, or omit it and state the reason"
         ) from error
     return ours.item() if isinstance(ours, np.generic) else ours
 

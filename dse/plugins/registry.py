@@ -266,7 +266,7 @@ def _provided(provider: Plugin, group: str) -> Iterator[Plugin]:
     if not isinstance(listed, Mapping) or not all(isinstance(one, str) for one in listed.values()):
         raise WrongTypePluginError(
             f"plug-in {provider} is no mapping of texts",
-            "a provider leads to names, separated by blanks, by where each record lies",
+            "a provider maps the place of each record to names, separated by blanks",
         )
     places = [(name, place) for place, names in listed.items() for name in names.split()]
     for position, (name, place) in enumerate(places):

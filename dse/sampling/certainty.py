@@ -200,7 +200,7 @@ _MOST_ROWS = 10
 _RARE = 0.01
 """Designs that are not on the nominal front are listed from this probability on."""
 HOW_TO_STATE = (
-    'say how sure metrics are: --of "area=10 %" for all designs, '
+    'state the uncertainty of metrics: --of "area=10 %" for all designs, '
     '--of "interface.overhead=20 %" for a field, or `uncertainty: {area: 10 %}` in a '
     "stage, or in `designs`, of the study"
 )
@@ -368,21 +368,21 @@ def _sentences(found: Certainty) -> Iterable[str]:
     if found.answered < 1.0:
         yield f"In {_probability(1.0 - found.answered)} of the samples no candidate is feasible."
     if first.expected is None:
-        yield "What is preferred is no single number, so there is no regret."
+        yield "The preference is no single number, so there is no regret."
         return
-    where = " where it is feasible" if first.feasible < 1.0 else ""
+    where = " if it is feasible" if first.feasible < 1.0 else ""
     yield (
         f"Its regret against the answer of each sample{where} is "
         f"{_regret(found, first.expected, first.expected_share)} on average and "
         f"{_regret(found, first.worst, first.worst_share)} at worst."
     )
     if minimax is None:
-        yield "No candidate is feasible wherever some are, so none has a minimax regret."
+        yield "No candidate is always feasible when some are, so there is no minimax regret."
     elif minimax.point == first.point:
         yield "No other candidate has a smaller regret at worst."
     else:
         yield (
-            f"The minimax regret is that of {minimax.name}: "
+            f"{minimax.name} has the minimax regret: "
             f"{_regret(found, minimax.worst, minimax.worst_share)} at worst."
         )
 
@@ -397,7 +397,7 @@ def _remark(found: Certainty, left: int) -> str:
         )
     rest = f"{left} more candidates are not listed. " if left else ""
     return (
-        f"{rest}Candidates: {len(found.candidates)} designs, the nominal front and those of "
+        f"{rest}Candidates: {len(found.candidates)} designs, the nominal front and the fronts of "
         f"{found.searched} samples; {checked}. Probabilities are good to "
         f"{100 * error:.2g} percentage points (95 % confidence)."
     )

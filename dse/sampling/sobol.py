@@ -245,9 +245,11 @@ def _assumed(study: Study, point: Index) -> tuple[Problem, Index, Sequence[Assum
         return study.problem, point, assumptions.assumptions_of(study)
     unsure = {column for _, column in study.sureness.shares}
     if not unsure:
-        rule = "the designs are evaluated already, and the study says of no figure how sure it is"
+        rule = "the designs are evaluated already, and the study states no uncertainty of a value"
         remedy = "add for instance `uncertainty: {COLUMN: 5 %}` to `designs`"
-        raise UnitError(rule, f"{remedy}, or ask `dse flips` which figure may change by how much")
+        raise UnitError(
+            rule, f"{remedy}, or use `dse flips` for the change that each value may have"
+        )
     name = study.problem.space.axes[0].labels[int(point[0, 0])]
     alone = prepare(only(study.document, name))
     found = assumptions.assumptions_of(alone)

@@ -18,30 +18,30 @@ from pathlib import Path
 from dse.workers import supervisor
 
 STOP_PERIOD_S = 0.1
-"""Time after which it is polled again whether to stop."""
+"""Period of the check whether to stop."""
 
 SUPERVISOR_PATIENCE_S = 10.0
-"""So much longer than it should take, a supervisor is waited for."""
+"""Time for which a supervisor is awaited beyond its limit."""
 
 OUTPUT_BYTE, ERROR_BYTE = 1_000_000, 4_000
-"""What is read of what a program writes about a design, and kept of the end of standard error."""
+"""Bytes that are read of the output of a design, and kept of the end of standard error."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ended:
-    """How a program ended.
+    """The end of a program.
 
     Attributes
     ----------
     status
-        Its exit status, negative for the signal that ended it; None where it never started or
-        its supervisor was ended.
+        Its exit status, negative for the signal that ended it. None if it never started or its
+        supervisor was ended.
     why
-        ``""`` where it ended by itself; else "timeout", "memory" or "stopped".
+        ``""`` if it ended by itself, else "timeout", "memory" or "stopped".
     unstarted, lasting
-        Why it could not be started, and whether that is so for every design.
+        The reason why it could not be started, and whether it holds for every design.
     cut
-        Whether there was more on standard output than is kept.
+        Whether its standard output is longer than the kept part.
     said
         The end of its standard error.
     """
@@ -63,11 +63,11 @@ def supervised(
     stop: Callable[[], bool],
     memory_byte: int | None = None,
 ) -> Ended:
-    """Run a program to its end, to the end of its time, or until `stop` says so.
+    """Run a program to its end, to the end of its time, or until `stop` returns true.
 
-    Each of its processes may take so much memory, at most that of the machine, and so much time on
-    every core.  At the end of its time it and everything that it has started get SIGTERM, and a
-    second later SIGKILL.  The same happens when this process ends, however that ends.
+    Each of its processes may use `memory_byte`, by default the memory of the machine, and its time
+    on every core.  At the end of its time it and everything that it has started get SIGTERM, and a
+    second later SIGKILL.  The same happens when this process ends in any way.
     """
     task = {
         "arguments": list(arguments),
@@ -97,7 +97,7 @@ def machine_byte() -> int:
 
 
 def _supervisor() -> subprocess.Popen[bytes]:
-    return subprocess.Popen(  # noqa: S603  a list, no shell; a program of our own
+    return subprocess.Popen(  # noqa: S603  a list, no shell, our own program
         [sys.executable, "-I", "-S", supervisor.__file__],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -109,7 +109,7 @@ def _supervisor() -> subprocess.Popen[bytes]:
 def _answer(
     process: subprocess.Popen[bytes], line: bytes, timeout_s: float | None, stop: Callable[[], bool]
 ) -> bytes:
-    """Return the line that a supervisor prints; nothing if it ends, or answers no more."""
+    """Return the line that a supervisor prints, or nothing if it ends or no longer answers."""
     if process.stdin is None or process.stdout is None:
         return b""
     try:
@@ -138,7 +138,7 @@ def _answer(
 
 
 def _let_go(process: subprocess.Popen[bytes]) -> None:
-    """Let a supervisor end all, for it hears that there is nobody any more."""
+    """Close the input of a supervisor, so that it ends all, and wait for it."""
     if process.stdin is not None:
         with contextlib.suppress(BrokenPipeError):  # it has ended, and a task was not yet read
             process.stdin.close()
@@ -152,7 +152,7 @@ def _let_go(process: subprocess.Popen[bytes]) -> None:
 
 
 def how_it_ended(status: int) -> str:
-    """Return how a program ended.
+    """Return the end of a program in words.
 
     Examples
     --------

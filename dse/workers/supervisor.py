@@ -1,14 +1,13 @@
-"""A small program that runs another one, and outlives neither it nor its caller.
+"""A small program that runs another one, and ends with it or with its caller.
 
 ``python -I -S supervisor.py`` reads a line of JSON from its standard input: `arguments`,
 `environment`, `folder`, `timeout_s` and `cpu_s` (null: none), `memory_byte`, `most_output` and
-`most_error` in bytes.  It runs
-the program in the folder, in a session of its own, keeps the beginning of what it writes on
-standard output and the end of what it writes on standard error in files there, and prints one line
-of JSON about how it ended.  It ends the program and its process group when the time is over, when
-the program is over, and when its standard input ends, which it does with its caller, however that
-ends.  A process that leaves the group stays.  It imports the standard library alone, so that it
-starts fast.
+`most_error` in bytes.  It runs the program in the folder, in a separate session, keeps the
+beginning of its standard output and the end of its standard error in files there, and prints one
+line of JSON about its end.  It ends the program and its process group when the time is over, when
+the program is over, and when its standard input ends, as it does when its caller ends in any way.
+A process that leaves the group stays.  It imports only the standard library, so that it starts
+fast.
 """
 
 import contextlib
@@ -32,22 +31,22 @@ GRACE_S = 1.0
 """Time between SIGTERM and SIGKILL."""
 
 OUTPUT, ERROR = "standard_output", "standard_error"
-"""Files in the working folder with what the program wrote there."""
+"""Files in the working folder with the output of the program."""
 
 _MISSING = (errno.ENOENT, errno.EACCES, errno.ENOEXEC, errno.ENOTDIR, errno.ELOOP, errno.EPERM)
-"""Why a program cannot be started, now or later."""
+"""Errors of programs that cannot be started, now or later."""
 
 _NEAR = 0.8
-"""A program that fails near its limit of memory, this share of it, fails of that."""
+"""Share of its limit of memory above which the failure of a program has this cause."""
 
 SAYS_SO = re.compile(r"MemoryError|bad_alloc|[Oo]ut of memory|[Cc]annot allocate memory")
-"""What programs write where they get no more memory."""
+"""Messages of programs that get no more memory."""
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 class Watched:
-    """The program, what it wrote, and what it left behind."""
+    """The program, its output, and the processes that it started."""
 
     def __init__(self, task: dict[str, Any]) -> None:
         """Start the program."""
@@ -55,7 +54,7 @@ class Watched:
         self.output, self.error = bytearray(), bytearray()
         self.cut = False
         self.status: int | None = None
-        self.program = subprocess.Popen(  # noqa: S603  a list, no shell; the user's own program
+        self.program = subprocess.Popen(  # noqa: S603  a list, no shell, the user's own program
             task["arguments"],
             env=task["environment"],
             cwd=task["folder"],
@@ -94,7 +93,7 @@ class Watched:
 
 
 def _begin(parent: int, task: dict[str, Any]) -> None:
-    """Limit the program and what it starts, and let it end with its supervisor."""
+    """Limit the program and its child processes, and let it end with its supervisor."""
     limits = {resource.RLIMIT_DATA: task["memory_byte"], resource.RLIMIT_CPU: task["cpu_s"]}
     for each, most in limits.items():
         hard = resource.getrlimit(each)[1]
@@ -145,13 +144,13 @@ def _stops(watched: Watched, selector: selectors.BaseSelector, handle: int, stre
 
 
 def _term(watched: Watched) -> float:
-    """Ask everything to end; return until when it may take its time."""
+    """Send SIGTERM to everything, and return the end of the time that it has."""
     watched.signal_all(signal.SIGTERM)
     return time.monotonic() + GRACE_S
 
 
 def _rest(watched: Watched) -> None:
-    """Read what is still in the pipes, and close them; nobody writes into them any more."""
+    """Read the rest of the pipes, which no process writes into any more, and close them."""
     for stream, pipe in ((1, watched.program.stdout), (2, watched.program.stderr)):
         handle = pipe.fileno()  # type: ignore[union-attr]
         os.set_blocking(handle, False)
@@ -189,7 +188,7 @@ def _run(task: dict[str, Any], wakeup: int) -> dict[str, Any]:
 
 
 def _line() -> bytes:
-    """Return the line of standard input, of which nothing is read ahead; nothing at its end."""
+    """Return the next line of standard input without reading ahead, or nothing at its end."""
     line = b""
     while not line.endswith(b"\n"):
         chunk = os.read(sys.stdin.fileno(), 1 << 16)

@@ -295,7 +295,7 @@ class LogCA:
         _require("acceleration", self.acceleration, above_zero=True, infinite=True)
         if not isinstance(self.latency_per_byte, bool):
             raise ValueError(
-                f"latency_per_byte is {self.latency_per_byte!r}; it says whether latency counts "
+                f"latency_per_byte is {self.latency_per_byte!r}; it states whether latency counts "
                 "per byte; write True or False"
             )
 

@@ -65,7 +65,7 @@ def host_cores(
     return offload_cores + staying_cores
 
 
-@objective(source="vendor figures for power and cores")
+@objective(source="vendor values for power and cores")
 def host_power_w(
     *,
     host_cores: Rising[Column],

@@ -292,7 +292,7 @@ def link_cv2(
     return np.where(packets, pcie_cv2, workload_size_cv2) + reread_cv2
 
 
-@objective(source="as `station_wait_s`, for what slots let in")
+@objective(source="as `station_wait_s`, for offloads that slots admit")
 def size_wait_s(
     *,
     fleet_load: Rising[Column],

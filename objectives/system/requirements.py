@@ -138,7 +138,7 @@ def meets_demand(
 
 
 @requirement(
-    rule="queues are stable where arrivals or sizes vary",
+    rule="queues are stable if arrivals or sizes vary",
     strict=True,  # at a load of 1 lines grow without end
     relaxed_by_less=(
         "workload_rate_bit_per_s",
@@ -184,7 +184,7 @@ def offloads_within_tasks(
     return _exceeds(offloads, least(stage_start_task_per_s))
 
 
-@guard(rule="speedup is at most the acceleration and what the interface alone allows")
+@guard(rule="speedup is at most the acceleration and the limit of the interface")
 def speedup_within_bounds(
     *, speedup: Column, acceleration: Column, host_time_s: Column, transfer_s: Column
 ) -> Column:

@@ -119,7 +119,7 @@ def stored_load(
 
 @objective(
     source=_SOURCE,
-    caution=_crowded("for a slot (shorten offloads, or raise `in_flight` where more fit)"),
+    caution=_crowded("for a slot (shorten offloads, or raise `in_flight` if more fit)"),
 )
 def slot_load(
     *,
@@ -239,7 +239,7 @@ def staying_cores(
     return throughput_bit_per_s / (BIT_PER_BYTE * workload_granularity_byte) * staying_time_s
 
 
-@objective(staying=True, source="vendor figures for power and cores")
+@objective(staying=True, source="vendor values for power and cores")
 def staying_power_w(
     *,
     staying_cores: Rising[Column],

@@ -115,7 +115,7 @@ def test_faults_are_told_by_their_paths() -> None:
         "workload.3: 3; a key is text; put it in quotes",
         f"stages.0.core: <object>; {plain} study file",
         f"stages.0.clock: <set>; {plain} study file",
-        "axes: <DataFrame>; a data frame stands for the `table` of a stage, or for `designs`; "
+        "axes: <DataFrame>; a data frame replaces the `table` of a stage, or `designs`; "
         "write its values out",
         "designs: several levels; a table has one row of headers; flatten them: "
         "frame.reset_index()",
@@ -148,8 +148,8 @@ def test_faults_of_a_study_and_its_tables_in_memory() -> None:
         ),
         (
             {"stages": [{"table": unreadable}]},
-            "stages.0.table as CSV:2:12: clock_mhz: 'fast'; it is not a number; write the number "
-            "alone; its unit belongs in the header",
+            "stages.0.table as CSV:2:12: clock_mhz: 'fast'; it is not a number; write only the "
+            "number; its unit belongs in the header",
         ),
     ):
         with pytest.raises(StudyError) as caught:

@@ -158,7 +158,7 @@ def test_what_cannot_be_derived_is_named_by_its_checksum(copy: Callable[[str], P
     assert told(folder) == "checksums of the manifest are not what the run wrote"
     text = (folder / "manifest.json").read_text()
     (folder / "manifest.json").write_text(text.replace('"seed"', '"seed": 3, "seed"', 1))
-    assert "it says 'seed' twice" in told(folder)
+    assert "it has 'seed' twice" in told(folder)
 
 
 DERIVED: dict[str, tuple[str, tuple[Any, ...]]] = {

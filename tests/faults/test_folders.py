@@ -97,7 +97,7 @@ def test_a_refusal_at_any_event_is_told_and_tears_nothing(
         if done.returncode:
             (old,) = [place] if place.exists() else waiting_for(place)
             assert content(old) == "old", event
-            assert old == place or f"what was there is in {old}; " in done.stderr
+            assert old == place or f"the earlier folder is in {old}; " in done.stderr
             reason = "No space left on device" if fault == "ENOSPC" else "Input/output error"
             if not (on and event.name == "write"):  # then the message cannot be written either
                 assert f"{place} cannot be written: {reason}; name another folder" in done.stderr

@@ -84,7 +84,7 @@ def test_byte_order_mark_and_carriage_returns_do_not_move_positions():
 
 def test_bytes_keys_and_values_are_limited(monkeypatch):
     assert messages("#" * 256_001) == [
-        "s.yaml:1:1: more; a study has at most 256000 bytes; keep tables in files of their own"
+        "s.yaml:1:1: more; a study has at most 256000 bytes; keep tables in separate files"
     ]
     monkeypatch.setattr(yaml, "STUDY_NODES", 6)
     assert document.parse_document("a: [1, 2, 3]", "s.yaml").data == {"a": [1, 2, 3]}
@@ -140,7 +140,7 @@ def test_an_unexpected_failure_of_the_parser_is_a_fault(monkeypatch):
     monkeypatch.setattr(yaml.YAML, "parse", fail)
     assert messages("a: 1") == [
         "s.yaml:1:1: 'IndexError: string index out of range'; it is not valid YAML; "
-        "check what was changed last"
+        "check the last change"
     ]
 
 

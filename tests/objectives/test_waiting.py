@@ -207,7 +207,7 @@ def test_an_overload_is_no_design_and_the_remedy_is_named(write: Write) -> None:
     tight = GOOD.replace("20 GB/s", "12.5 GB/s")  # 100 Gbit/s, all of it
     with pytest.raises(InfeasibleError) as caught:
         dse.run(write(tight))
-    assert "queues are stable where arrivals or sizes vary" in str(caught.value)
+    assert "queues are stable if arrivals or sizes vary" in str(caught.value)
     assert len(dse.run(write(tight.replace("poisson", "steady"))).front) == 1
 
 

@@ -153,7 +153,7 @@ def test_a_claim_that_cannot_be_computed_is_an_error() -> None:
         check(1.0, follows(broken))
     assert str(caught.value) == (
         "claims.csv:7: claim 'paper-1' cannot be computed: ZeroDivisionError: division by zero; "
-        "repair its `ours`, or omit it and say why it cannot be checked"
+        "repair its `ours`, or omit it and state the reason"
     )
 
 

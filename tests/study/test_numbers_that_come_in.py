@@ -139,7 +139,7 @@ def test_minus_one_and_zero_of_designs_are_no_figures_and_slacks_may_be_negative
     path = write(text + "prefer: latency\nconstraints: [leakage <= 2 uW]\n")
     assert len(dse.run(path, out=None).front) == 2
     write(DESIGNS + "r3,-1,-1,0,1,0\nr4,0,0,0,1,0\nr5,1,1,0,-1,-1\n", "d.csv")
-    missing = "write nothing where it was not measured, or remove the row"
+    missing = "leave the cell empty if it was not measured, or remove the row"
     assert sorted(faults(path)) == [
         f"d.csv:4:4: area_mm2: '-1'; an area is not negative; {missing}",
         f"d.csv:4:7: power_mw: '-1'; a power is not negative; {missing}",

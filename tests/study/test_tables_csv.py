@@ -335,7 +335,7 @@ def test_every_bad_cell_is_told_at_once_with_its_place(write) -> None:
     bad = "# remark\ndesign,area_um2,clock_mhz,cycles_per_block,power\n"
     bad += 'a,12,x,1,3\n\na,-1,800,1,3\nb,NaN,"8,5",0,4\n"c ""1""",,1_0,1e999,1\n'
     write(bad, "cores.csv")
-    number = "it is not a number; write the number alone; its unit belongs in the header"
+    number = "it is not a number; write only the number; its unit belongs in the header"
     finite = "a number is finite; write the number, or leave the row out"
     assert faults(write(STUDY)) == [
         "cores.csv:2:44: 'power'; it needs a name with a unit (W); "

@@ -93,8 +93,8 @@ def with_units(draw: Random, rows: Rows) -> list[str]:
     for row in rows[1:]:
         row[2] += draw.choice(["", " "]) + unit
     return [
-        f"t.csv:2:8: {rows[0][2]}: '{rows[1][2]}'; the unit of a column stands in its header; "
-        f"call it 'latency [{unit}]', and write numbers alone"
+        f"t.csv:2:8: {rows[0][2]}: '{rows[1][2]}'; the unit of a column belongs in its header; "
+        f"call it 'latency [{unit}]', and write only numbers"
     ]
 
 

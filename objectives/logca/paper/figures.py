@@ -138,7 +138,7 @@ def _speedup(sheet: Sheet, _: Laboratory) -> None:
 
 @drawn(
     4,
-    "What bounds a kernel: (a) overhead, then acceleration, with latency per call; "
+    "Limits of a kernel: (a) overhead, then acceleration, with latency per call; "
     "(b) overhead, then computational intensity C/L, with latency per byte. The paper gives "
     "no numbers: (a) is AES on the UltraSPARC T2, (b) the same but linear and with the APU's "
     "15 cycles per byte (Table 5).",
@@ -210,7 +210,7 @@ def _sha(sheet: Sheet, _: Laboratory) -> None:
 @drawn(
     9,
     f"Kernels of sub-linear, linear and super-linear complexity on GPUs, with {_EVEN} "
-    f"and {_HALF} where they exist. {NO_POINTS} {PRINTED_GPU} Curves end at 1/10 000 of their "
+    f"and {_HALF} if they exist. {NO_POINTS} {PRINTED_GPU} Curves end at 1/10 000 of their "
     "largest speedup.",
 )
 def _gpus(sheet: Sheet, _: Laboratory) -> None:
@@ -236,7 +236,7 @@ def _regions_on(sheet: Sheet, benchmark: str, names: dict[str, str]) -> None:
 @drawn(
     10,
     f"Optimisation regions of AES as the accelerator moves closer to the host: the "
-    f"reach of overhead shrinks, that of acceleration grows. {_REGIONS} Panel (a), the PCIe "
+    f"reach of overhead shrinks, the reach of acceleration grows. {_REGIONS} Panel (a), the PCIe "
     "crypto card, is missing, because Table 5 gives no parameters of it. By Table 5 latency "
     "matters on the SPARC T4 engine, where the paper shows three regions without it.",
 )
