@@ -121,8 +121,8 @@ def _watch(watched: Watched, timeout_s: float | None, wakeup: int) -> str:
         while watched.status is None:
             wait = None if end == math.inf else max(0.0, end - time.monotonic())
             ready = [key.fd for key, _ in selector.select(wait)]
-            asked = [_stops(watched, selector, one, streams[one]) for one in ready]
-            if any(asked) and not why:
+            stopping = [_stops(watched, selector, one, streams[one]) for one in ready]
+            if any(stopping) and not why:
                 why, end = "stopped", _term(watched)
             watched.reap()
             if watched.status is None and time.monotonic() >= end:
