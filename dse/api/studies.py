@@ -56,8 +56,8 @@ def document_of(
         return found
     if not found.measures:
         raise ArgumentError(
-            "evaluate: the study does not say what is measured; add for instance "
-            "`evaluate: {outputs: {area: um2}}`, or so the `core` of a stage"
+            "evaluate: the study measures nothing; add for instance "
+            "`evaluate: {outputs: {area: um2}}`"
         )
     return replace(found, evaluate=evaluate)
 
@@ -81,10 +81,10 @@ def load(
     overrides
         Replace a field: "workload.rate=73 Gbps".  Or several: ``{"workload.rate": "73 Gbps"}``.
     evaluate
-        Measures a design, for a study with an ``evaluate`` section without a command: a function
-        of keyword arguments named as its axes (numbers in SI, choices as texts) that returns a
-        dict of its outputs (numbers in the units of the section, or texts with their own).
-        `load` measures nothing.
+        Function that measures a design, for a study with an ``evaluate`` section without a command.
+        Its keyword arguments are the axes (numbers in SI, choices as texts).  It returns a dict of
+        the outputs (numbers in the units of the section, or texts with units).  `load` does not
+        call it.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def load(
 
 @public
 def problem(study: StudySource, *, overrides: Overrides | None = None) -> OpenProblem:
-    """Return a study as an optimiser sees it: rows of indices in, losses and violations out.
+    """Return a study for an optimiser: rows of indices in, losses and violations out.
 
     >>> problem = dse.problem("studies/settop_116mbps.yaml")
     >>> problem.evaluate(np.zeros((1, len(problem.sizes)), dtype=np.int64)).loss

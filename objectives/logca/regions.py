@@ -22,13 +22,13 @@ IMPROVEMENT = 10.0
 """Factor by which a parameter is improved: a time shortened, or C or A increased (3.2)."""
 
 THRESHOLD = 0.2
-"""Share by which the speedup has to grow for that to pay."""
+"""Least relative gain of speedup that pays."""
 
 Intervals = tuple[tuple[float, float], ...]
 
 
 def gains(device: LogCA, g: ArrayLike, *, factor: float = IMPROVEMENT) -> dict[str, Column]:
-    """Return, by parameter, the speedup with it improved over the speedup without."""
+    """Return the speedup with each parameter improved, over the speedup without."""
     base = device.speedup(g)
     return {
         name: replace(device, **{name: getattr(device, name) * change}).speedup(g) / base
@@ -49,7 +49,7 @@ def labels(device: LogCA, g: ArrayLike) -> tuple[str, ...]:
 def cutoffs(
     device: LogCA, *, factor: float = IMPROVEMENT, threshold: float = THRESHOLD
 ) -> dict[str, Intervals]:
-    """Return, by parameter, the exact intervals of granularity in which improving it pays (3.2).
+    """Return the exact intervals of granularity in which improving a parameter pays (3.2).
 
     An end that does not exist is 0 or infinity.  No interval: never a bottleneck.
     """
@@ -113,7 +113,7 @@ def _times(left: Mapping[float, float], right: Mapping[float, float]) -> dict[fl
 
 
 def _power_of_two(granularity: float) -> float:
-    """Return the least power of two, from 1 on, that is no less, and 0 and infinity unchanged."""
+    """Return the next power of two, at least 1.  0 and infinity are unchanged."""
     if granularity in (0.0, math.inf):
         return granularity
     mantissa, exponent = math.frexp(granularity)
