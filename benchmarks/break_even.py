@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from benchmarks.timing import cpu_seconds, table
-from dse.objectives.logca.model import first_nonnegative
+from dse.objectives.logca.roots import first_nonnegative
 
 DEVICES = 1_000_000
 LOOPED = 5_000

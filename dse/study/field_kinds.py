@@ -260,12 +260,6 @@ class StudySection(BaseModel):
         return {given.column: given.value for given in values if isinstance(given, Given)}
 
 
-def unit_of(model: type[StudySection], name: str) -> Unit | None:
-    """Return the unit of a field of a section, or None for a choice."""
-    found = model.declared().get(name)
-    return found if isinstance(found, Unit) else None
-
-
 class Range(StudySection):
     """Evenly spaced values: whole numbers by step, others by number of points, or any value."""
 

@@ -1,4 +1,4 @@
-"""LogCA (Altaf & Wood): equations, limits, regions and break-even granularities.
+"""LogCA (Altaf & Wood): the granularities at which offloads pay, and the paper itself.
 
 May import `dse.contract`.
 """

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from dse.contract import Column, Falling, Rising, Threshold, objective
-from dse.objectives.logca.model import first_nonnegative, roots
+from dse.objectives.logca.roots import first_nonnegative, roots
 from dse.objectives.system.fleet import Stages
 from dse.objectives.system.offload_rates import streaming_s
 from dse.objectives.system.offload_terms import BIT_PER_BYTE

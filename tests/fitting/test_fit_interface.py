@@ -18,7 +18,7 @@ from dse.errors import DseError
 from dse.fitting.curves import fit_curve, fit_model
 from dse.fitting.report import InterfaceFitReport, report_on
 from dse.fitting.timings import TimingOptions, Timings, read_csv, read_timings
-from dse.objectives.logca.model import LogCA
+from dse.objectives.logca.paper.model import LogCA
 from dse.study import records as user_records
 from tests.fitting.conftest import Command
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dse
-from dse.objectives.logca.model import LogCA
+from dse.objectives.logca.paper.model import LogCA
 from dse.study import study
 from dse.study.workload_interface_budget import InterfaceSection
 

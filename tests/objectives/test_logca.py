@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 from scipy.optimize import brentq
 
-from dse.objectives.logca.implications import limits, peak
-from dse.objectives.logca.model import LogCA, first_nonnegative, roots
 from dse.objectives.logca.paper.devices import logca, rows
-from dse.objectives.logca.regions import cutoffs, gains
+from dse.objectives.logca.paper.implications import limits, peak
+from dse.objectives.logca.paper.model import LogCA
+from dse.objectives.logca.paper.regions import cutoffs, gains
+from dse.objectives.logca.roots import first_nonnegative, roots
 
 GOLDEN = YAML(typ="safe", pure=True).load(
     (Path(__file__).parents[1] / "golden" / "logca_roots.yaml").read_text(encoding="utf-8")

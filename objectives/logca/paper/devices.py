@@ -19,8 +19,8 @@ from dse.contract import Column
 from dse.contract.claim_table import ClaimFunctions
 from dse.contract.papers import DOES_NOT_EXIST, PrintedNumbers, on_all
 from dse.objectives.catalogue import read_catalogue
-from dse.objectives.logca.implications import implications
-from dse.objectives.logca.model import LogCA
+from dse.objectives.logca.paper.implications import implications
+from dse.objectives.logca.paper.model import LogCA
 
 
 def logca(device: str, benchmark: str) -> LogCA:

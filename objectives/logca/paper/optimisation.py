@@ -11,7 +11,7 @@ from itertools import pairwise
 from dse.contract.claim_table import ClaimFunctions
 from dse.contract.papers import DOES_NOT_EXIST, PrintedNumbers, on_all
 from dse.objectives.logca.paper.devices import SAMPLES, device_with
-from dse.objectives.logca.regions import PARAMETERS, cutoffs, labels
+from dse.objectives.logca.paper.regions import PARAMETERS, cutoffs, labels
 
 functions = ClaimFunctions()
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dse.contract import Column
-from dse.objectives.logca.model import LogCA, nonnegative_intervals
+from dse.objectives.logca.paper.model import LogCA
+from dse.objectives.logca.roots import ADDRESSED_BYTE
 
 PARAMETERS = {"latency": "L", "overhead": "o", "index": "C", "acceleration": "A"}
 """The parameters that can be improved, and their letters in the paper."""
@@ -54,7 +56,7 @@ def cutoffs(
     An end that does not exist is 0 or infinity.  No interval: never a bottleneck.
     """
     terms = _advantage(device, factor, threshold)
-    return {name: nonnegative_intervals(terms[name]) for name in PARAMETERS}
+    return {name: _nonnegative_intervals(terms[name]) for name in PARAMETERS}
 
 
 def power_of_two_cutoffs(device: LogCA) -> dict[str, Intervals]:
@@ -118,3 +120,53 @@ def _power_of_two(granularity: float) -> float:
         return granularity
     mantissa, exponent = math.frexp(granularity)
     return max(1.0, math.ldexp(1.0, exponent - 1 if mantissa == 0.5 else exponent))
+
+
+def _nonnegative_intervals(terms: Mapping[float, float]) -> tuple[tuple[float, float], ...]:
+    """Return the intervals of g > 0 in which ``sum(coefficient * g**exponent)`` is not negative.
+
+    `terms` are coefficients by exponent, any number of them, of one device: between two roots of
+    its derivative (after division by the lowest power) a sum is monotone, and the derivative has
+    one term less.  Roots beyond `ADDRESSED_BYTE`, or below its inverse, are ignored: such an
+    interval ends at infinity, or starts at 0.
+    """
+    reach = math.log(ADDRESSED_BYTE)
+    kept = {exponent: value for exponent, value in terms.items() if value != 0}
+    if not kept:
+        return ((0.0, math.inf),)
+    edges = [-reach, *_sign_changes(kept, reach), reach]
+    found: list[tuple[float, float]] = []
+    for low, high in pairwise(edges):
+        if _scaled_sum(kept, (low + high) / 2) >= 0:
+            start = 0.0 if low == -reach else math.exp(low)
+            found.append((start, math.inf if high == reach else math.exp(high)))
+    return tuple(found)
+
+
+def _sign_changes(terms: Mapping[float, float], reach: float) -> list[float]:
+    """Return the x in (-reach, reach) at which ``sum(value * exp(exponent x))`` changes sign."""
+    if len(terms) < 2:
+        return []
+    lowest = min(terms)
+    derivative = {
+        exponent - lowest: value * (exponent - lowest)
+        for exponent, value in terms.items()
+        if exponent != lowest
+    }
+    from scipy.optimize import brentq  # which takes long to import
+
+    edges = [-reach, *_sign_changes(derivative, reach), reach]
+    return [
+        brentq(lambda x: _scaled_sum(terms, x), low, high, xtol=1e-14)
+        for low, high in pairwise(edges)
+        if _scaled_sum(terms, low) * _scaled_sum(terms, high) < 0
+    ]
+
+
+def _scaled_sum(terms: Mapping[float, float], x: float) -> float:
+    """Return the sum at x over its largest term, so that it neither overflows nor vanishes."""
+    sizes = {power: math.log(abs(value)) + power * x for power, value in terms.items()}
+    largest = max(sizes.values())
+    return sum(
+        math.copysign(math.exp(size - largest), terms[power]) for power, size in sizes.items()
+    )

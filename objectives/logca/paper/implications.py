@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dse.objectives.logca.model import LogCA, roots
+from dse.objectives.logca.paper.model import LogCA
+from dse.objectives.logca.roots import roots
 
 
 class Limits(NamedTuple):
