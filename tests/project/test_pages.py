@@ -44,6 +44,10 @@ HERE = (
 )
 """Pages whose commands are run by this file."""
 
+HARDWARE = "docs/characterise.md"
+SHOWN = (HARDWARE, "docs/package.md", "docs/today.md")
+"""Of these, pages whose blocks of text are printed by their commands."""
+
 RECIPES = [page for page in PAGES if page.startswith("docs/recipes/")]
 """Pages of one form, whose files, commands and outputs this file follows."""
 
@@ -88,13 +92,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _hardware(path: Path) -> None:
     """Add what the page on hardware names, and what its Python writes."""
-    page = "docs/characterise.md"
     for name, language in {
         "hash.v": "verilog",
         "hash.yaml": "yaml",
         "vectors.py": "python",
     }.items():
-        (text,) = blocks(page, language)
+        (text,) = blocks(HARDWARE, language)
         (path / name).write_text(text, encoding="utf-8")
     subprocess.run([sys.executable, "-P", "vectors.py"], cwd=path, check=True)
     shutil.copy(TOY, path / "cells.lib")
@@ -103,31 +106,15 @@ def _hardware(path: Path) -> None:
 @pytest.mark.parametrize(
     "page", [pytest.param(page, marks=[pytest.mark.slow] * (page in LONG)) for page in HERE]
 )
-def test_commands_run(page: str, folder: Path) -> None:
-    if page == "docs/characterise.md" and not found_yosys():
+def test_commands_run_and_print_what_is_shown(page: str, folder: Path) -> None:
+    if page == HARDWARE and not found_yosys():
         pytest.skip("needs pyosys or yosys")
-    for command in commands(page):
-        if command not in ASIDE:
-            program, *arguments = shlex.split(command)
-            assert program == "dse", command
-            printed_by(folder, *arguments)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not find_spec("pyosys"), reason="needs pyosys, whose abc it shows")
-def test_the_page_on_hardware_shows_what_is_printed(folder: Path) -> None:
-    (shown,) = blocks("docs/characterise.md", "text")
-    (command,) = (
-        line for line in commands("docs/characterise.md") if "--library cells.lib --check" in line
-    )
-    assert shown in printed_by(folder, *shlex.split(command)[1:])
-
-
-@pytest.mark.slow
-def test_the_page_on_functions_shows_what_is_printed(folder: Path) -> None:
-    asked = [line for line in commands("docs/today.md") if line not in ASIDE]
-    printed = [printed_by(folder, *shlex.split(command)[1:]) for command in asked]
-    for text in blocks("docs/today.md", "text"):
+    asked = [shlex.split(command) for command in commands(page) if command not in ASIDE]
+    assert {program for program, *_ in asked} == {"dse"}
+    printed = [printed_by(folder, *arguments) for _, *arguments in asked]
+    if page not in SHOWN or (page == HARDWARE and not find_spec("pyosys")):  # whose abc it shows
+        return
+    for text in blocks(page, "text"):
         assert any(text.strip("\n") in one for one in printed), text
 
 
@@ -174,14 +161,6 @@ def test_a_recipe_has_the_form_of_the_others(page: str) -> None:
     parts = re.findall(r"^## (.+)$", text, re.MULTILINE)
     assert parts == ["Situation", "File", "Command", "Output", "Next"]
     assert len(text.split()) <= 350
-
-
-def test_what_the_page_of_the_package_shows_is_what_the_program_prints(folder: Path) -> None:
-    (shown,) = blocks("docs/package.md", "text")
-    (run,) = (command for command in commands("docs/package.md") if " run " in command)
-    if not (folder / "des_100gbps.yaml").exists():
-        printed_by(folder, "new", "study", "--from", "des_100gbps")
-    assert shown.strip() in printed_by(folder, *shlex.split(run)[1:])
 
 
 def test_python_of_the_page_on_measured_designs_runs(folder: Path) -> None:
