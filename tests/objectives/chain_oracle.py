@@ -7,44 +7,20 @@ from __future__ import annotations
 
 import inspect
 import math
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from dse.contract import PCIE_LINKS, TRANSFERS, WAIT_MODES, Objective
-from dse.objectives.system import (
-    fleet,
-    host,
-    mixes,
-    offload,
-    offload_rates,
-    offload_terms,
-    pcie,
-    power,
-    rate,
-    waiting,
-)
+from dse.plugins import registry
 from tests.objectives.packets import TO_DEVICE, TO_HOST, batch, counted, packet_rate
 from tests.objectives.waiting_oracle import waits
 
-MODULES: tuple[ModuleType, ...] = (
-    fleet,
-    host,
-    offload,
-    offload_rates,
-    offload_terms,
-    pcie,
-    power,
-    rate,
-    mixes,
-    waiting,
-)
 QUANTITIES = {
     name: record
-    for module in MODULES
-    for name, record in vars(module).items()
-    if isinstance(record, Objective) and record.function.__module__ == module.__name__
+    for name, record in registry.records(Objective).items()
+    if not record.function.__module__.endswith(("platform_limits", "inline"))
 }
 ARGUMENTS = {
     name: inspect.signature(record.function).parameters for name, record in QUANTITIES.items()
