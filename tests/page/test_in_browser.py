@@ -46,6 +46,9 @@ SMALLER = {
 }
 FLAT = {"deviceScaleFactor": 1, "mobile": False}
 PICTURE = "document.querySelector('.scatter .chart canvas')"
+MOST_ROWS = 50
+"""Of a table until more are asked for."""
+
 PHONE = {"width": 390, "height": 844, "phone": True}
 
 
@@ -129,14 +132,8 @@ def test_a_page_loads_without_network_and_without_an_error(
     assert tab.value("document.querySelectorAll('.scatter .chart canvas').length") == 1
 
 
-def test_the_table_says_what_the_program_says(tab: Browser, run: Callable[[str], Path]) -> None:
-    tab.open(run("jacobi") / "report.html")
-    shown = read_page_run(run("jacobi"))
-    assert table_of(tab) == [list(row) for row in front_section(shown).rows]
-
-
 @pytest.mark.parametrize("name", ["jacobi", "crypto", "four", "one"])
-def test_the_page_begins_with_the_answer_of_the_program(
+def test_the_page_begins_with_the_answer_and_the_front_of_the_program(
     name: str, tab: Browser, run: Callable[[str], Path]
 ) -> None:
     tab.open(run(name) / "report.html")
@@ -145,6 +142,9 @@ def test_the_page_begins_with_the_answer_of_the_program(
     assert picked(tab) + 1 == manifest["recommended"]["row"]
     told = tab.value("document.getElementById('answer').textContent")
     assert f"Take {answer.pick.line}." in told
+    if name in ("jacobi", "crypto"):  # the columns of others differ
+        rows = [list(row) for row in front_section(read_page_run(run(name))).rows]
+        assert table_of(tab) == rows[:MOST_ROWS]
 
 
 @pytest.mark.parametrize("name", ["jacobi", "crypto", "four"])
@@ -300,16 +300,7 @@ def test_the_choices_of_a_study_are_axes_filters_and_colours(
     assert tab.problems == []
 
 
-def test_no_design_meets_limits_that_are_too_tight(
-    tab: Browser, run: Callable[[str], Path]
-) -> None:
-    tab.open(run("jacobi") / "report.html")
-    choose(tab, "[data-limit=area_m2]", 0)
-    choose(tab, "[data-limit=throughput_bit_per_s]", 30)
-    assert text_of(tab, "#pick") == "No design of the front meets the limits."
-
-
-def test_brushing_a_scatter_changes_the_table(tab: Browser, run: Callable[[str], Path]) -> None:
+def test_brushes_change_the_table_and_its_fields(tab: Browser, run: Callable[[str], Path]) -> None:
     tab.open(run("jacobi") / "report.html")
     assert count(tab) == "all 35 designs"
     box = place(tab, ".scatter")
@@ -325,12 +316,6 @@ def test_brushing_a_scatter_changes_the_table(tab: Browser, run: Callable[[str],
     )  # um2, as the field
     tab.value("document.getElementById('reset').click()")
     assert len(table_of(tab)) == 35
-
-
-def test_brushing_an_axis_changes_table_and_fields(
-    tab: Browser, run: Callable[[str], Path]
-) -> None:
-    tab.open(run("jacobi") / "report.html")
     box = place(tab, "#parallel")
     axes = 7  # core, instances, clock, three objectives and the bottleneck
     first = box["left"] + 60 + 2 * (box["width"] - 150) / (axes - 1)
@@ -343,6 +328,9 @@ def test_brushing_an_axis_changes_table_and_fields(
     clocks = [*map(float, cells_of(tab, "jacobi.clock"))]
     assert 0 < len(clocks) < 35
     assert low <= min(clocks) <= max(clocks) <= high
+    choose(tab, "[data-limit=area_m2]", 0)
+    choose(tab, "[data-limit=throughput_bit_per_s]", 30)
+    assert text_of(tab, "#pick") == "No design of the front meets the limits."
 
 
 def test_the_table_sorts_and_filters(tab: Browser, run: Callable[[str], Path]) -> None:
