@@ -106,9 +106,15 @@ def write(tmp_path: Path) -> Callable[[str], Path]:
     return to_file
 
 
-def problem_of(path: Path, *overrides: tuple[str, str]) -> Problem:
-    """Return the problem of a study file."""
-    return study.prepare(study.read_study(path, overrides)).problem
+def problem_of(source: Path | str, *overrides: tuple[str, str]) -> Problem:
+    """Return the problem of a study file, or of its text."""
+    return study.prepare(study.read_study(source, overrides)).problem
+
+
+def first_design(source: Path | str, *overrides: tuple[str, str]) -> dict[str, np.ndarray]:
+    """Return every quantity of the first design of a study."""
+    problem = problem_of(source, *overrides)
+    return dict(problem.describe(np.zeros((1, len(problem.sizes)), dtype=np.int64)))
 
 
 def faults(path: Path, *overrides: tuple[str, str]) -> list[str]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
 import pytest
 
 import dse
 from dse.objectives.logca.paper.model import LogCA
-from dse.study import study
 from dse.study.workload_interface_budget import InterfaceSection
+from tests.conftest import first_design
 
 STUDY = """
 workload:
@@ -25,9 +24,7 @@ objectives: {offload_latency: minimise, host_cores: minimise}
 def terms_of(**overrides: str) -> dict[str, float]:
     """Return every quantity of the one design."""
     fields = [(name.replace("__", "."), text) for name, text in overrides.items()]
-    problem = study.prepare(study.read_study(STUDY, fields)).problem
-    found = problem.describe(np.zeros((1, len(problem.sizes)), dtype=np.int64))
-    return {name: float(column[0]) for name, column in found.items()}
+    return {name: float(column[0]) for name, column in first_design(STUDY, *fields).items()}
 
 
 @pytest.mark.parametrize("granularity", [64, 2**20])

@@ -7,7 +7,7 @@ import pytest
 
 import dse
 from dse.objectives.system.inline import reread_cv2, reread_ratio
-from dse.study import study
+from tests.conftest import first_design, problem_of
 
 STUDY = """
 workload: {rate: 100 Gbit/s, granularity: 16 KiB}
@@ -45,9 +45,7 @@ def test_closed_forms_are_the_sums_over_segments(record: int, segment: int) -> N
 
 
 def limit(write, text: str) -> float:
-    problem = study.prepare(study.read_study(write(text), ())).problem
-    columns = problem.describe(np.zeros((1, len(problem.sizes)), dtype=np.int64))
-    return float(columns["link_bit_per_s"][0])
+    return float(first_design(write(text))["link_bit_per_s"][0])
 
 
 def test_the_link_carries_less_the_more_is_sent_again(write) -> None:
@@ -71,20 +69,17 @@ def test_a_mix_has_the_mean_of_what_is_read_again(write) -> None:
     assert limit(write, mixed) == pytest.approx(128e9 / (1 + again))
 
 
-def test_the_segment_is_assumed_unless_it_is_written(write) -> None:
-    said = study.prepare(study.read_study(write(STUDY), ())).notes
-    assert any("segments are taken as 1448 B" in note for note in said)
+def test_the_segment_is_assumed_unless_it_is_written() -> None:
+    assert any("segments are taken as 1448 B" in note for note in dse.load(STUDY).notes)
     stated = STUDY.replace("10 %", "10 %, segment: 8960 B")
-    assert not any(
-        "segments" in note for note in study.prepare(study.read_study(write(stated), ())).notes
-    )
+    assert not any("segments" in note for note in dse.load(stated).notes)
 
 
 def test_an_engine_beside_the_data_reads_nothing_again(write) -> None:
     """One share of a network stands beside a choice of attachments: only inline feels it."""
     axis = "axes: {interface.attachment: [inline, look_aside]}\n"
     path = write(STUDY.replace("attachment: inline, ", "") + axis)
-    problem = study.prepare(study.read_study(path, ())).problem
+    problem = problem_of(path)
     place = [one.name for one in problem.space.axes].index("interface.attachment")
     index = np.zeros((2, len(problem.sizes)), dtype=np.int64)
     index[1, place] = 1
@@ -97,8 +92,7 @@ def test_only_the_way_in_carries_a_record(write) -> None:
     """Of 16 KiB: 64 completions of 20 B, and of a batch of 32 two more, a doorbell, a pointer."""
     lanes = "pcie: gen4 x16, batch: 32, round_trip: 600 ns"
     text = STUDY.replace("link: 16 GB/s", lanes).replace("10 %", "0 %").replace(": 16,", ": 32,")
-    problem = study.prepare(study.read_study(write(text), ())).problem
-    told = problem.describe(np.zeros((1, len(problem.sizes)), dtype=np.int64))
+    told = first_design(write(text))
     byte = 16384 + 64 * 20 + (512 + 2 * 20 + 28 + 24) / 32
     assert told["pcie_to_host_byte"][0] == 32 * 24 + (24 + 512 + 2 * 24 + 28 + 24) / 32
     carried = 8 * 16384 * told["pcie_packet_byte_per_s"][0] / byte

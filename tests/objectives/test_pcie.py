@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import dse
 from dse.contract import PCIE_LINKS
 from dse.objectives.system import pcie
-from dse.study import study
 from tests.conftest import Write, problem_of
 from tests.objectives.packets import INTERVALS, TO_DEVICE, TO_HOST, batch, counted, packet_rate
 from tests.search.test_compose import front
@@ -168,11 +168,11 @@ objectives: {area: minimise}
 
 
 def test_what_was_negotiated_is_assumed_aloud() -> None:
-    prepared = study.prepare(study.read_study(LINKED))
+    prepared = dse.load(LINKED)
     note = "interface: assumed of PCI Express: max_payload 256 B, max_read_request 512 B"
     assert note in prepared.notes
     assert prepared.problem.space.constants["interface_max_payload_byte"] == 256
-    plain = study.prepare(study.read_study(LINKED.replace("pcie: gen3 x8", "link: 1 GB/s")))
+    plain = dse.load(LINKED.replace("pcie: gen3 x8", "link: 1 GB/s"))
     assert not [name for name in plain.problem.space.constants if "pcie" in name]
 
 
@@ -201,11 +201,10 @@ def test_only_the_sum_of_overhead_and_latency_counts_for_a_host_that_waits(
     assert other["host_cores"] == pytest.approx(share * one["host_cores"], rel=1e-12)
 
 
-def test_that_only_a_sum_is_known_is_said_unless_its_split_is_written(write: Write) -> None:
+def test_that_only_a_sum_is_known_is_said_unless_its_split_is_written() -> None:
     for share, said in (("", True), (", overhead_share: 0.5", False)):
         text = SPLIT.replace(", overhead_share: 1", share)
-        notes = study.prepare(study.read_study(write(text))).notes
-        assert (SUM in notes) == said
+        assert (SUM in dse.load(text).notes) == said
 
 
 SUM = (

@@ -13,6 +13,7 @@ from dse.objectives.system.waiting import offload_arrival_cv2
 from dse.parametric import repairs as repair
 from dse.parametric.repairs import Attempts
 from dse.study import study
+from tests import conftest
 from tests.conftest import Write
 from tests.search.test_compose import front
 
@@ -33,7 +34,7 @@ MIX = "granularity: {64 B: 7/12, 576 B: 4/12, 1500 B: 1/12}"
 
 def problem_of(write: Write, work: str, link: str = LINKS[0], host: str = "40") -> Problem:
     text = STUDY.replace("WORK", work).replace("LINK", link).replace("HOST", host)
-    return study.prepare(study.read_study(write(text))).problem
+    return conftest.problem_of(write(text))
 
 
 def problem_text(rate: str, host: str) -> str:
@@ -112,7 +113,7 @@ def test_the_least_instances_carry_what_is_offloaded(write: Write, fleet: str) -
     def most(work: str) -> list[float]:
         text = STUDY.replace(old, f"designs: [u1, u4], {fleet}").replace("WORK", work)
         text = text.replace("LINK", LINKS[0]).replace("HOST", "40")
-        problem = study.prepare(study.read_study(write(text))).problem
+        problem = conftest.problem_of(write(text))
         every = problem.describe(one_block(problem.sizes).rows(np.arange(problem.size)))
         return [problem.size, float(every["instances"].max())]
 
@@ -183,7 +184,7 @@ def test_composed_fronts_are_those_of_all_designs_of_all_policies(write: Write) 
     random, points, policies = np.random.default_rng(11), 0, set()
     for number in range(16):
         text, above = random_study(random)
-        problem = study.prepare(study.read_study(write(text))).problem
+        problem = conftest.problem_of(write(text))
         if problem.size > 600:
             continue
         every, composed = front(problem, "enumerate"), front(problem, "compose")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dse.objectives.system.offload_rates import own_rounds_s, rounds_before, streaming_s
-from tests.conftest import problem_of
+from tests.conftest import first_design
 
 Core = tuple[float, float]
 """Time from one start to the next, and until the results are there."""
@@ -133,6 +133,5 @@ def test_a_core_that_is_not_pipelined_takes_each_block_once(write, size, cores, 
     """A block of an iterative core takes its 176 cycles, not twice that."""
     path = write(STUDY % (size, cores))
     (path.parent / "aes.csv").write_text(TABLE)
-    problem = problem_of(path)
-    found = problem.describe(np.zeros((1, len(problem.sizes)), dtype=np.int64))
+    found = first_design(path)
     assert found["offload_latency_s"] == pytest.approx(rounds * 176 / 900e6, rel=1e-12)

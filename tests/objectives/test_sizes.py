@@ -8,8 +8,7 @@ import pytest
 import dse
 from dse.objectives.system.mixes import mixed_limit_bit_per_s, size_wait_s
 from dse.objectives.system.waiting import offload_latency_p99_s, slot_load
-from dse.study import study
-from tests.conftest import Write
+from tests.conftest import Write, problem_of
 from tests.objectives.packets import TO_DEVICE, TO_HOST, batch, counted
 from tests.search.test_compose import front
 
@@ -38,7 +37,7 @@ def filled(sizes: str, link: str, arrivals: str = "") -> str:
 
 def described(write: Write, sizes: str, link: str, arrivals: str = "") -> dict[str, np.ndarray]:
     text = filled(sizes, link, arrivals)
-    problem = study.prepare(study.read_study(write(text))).problem
+    problem = problem_of(write(text))
     index = np.random.default_rng(1).integers(0, problem.sizes, (300, len(problem.sizes)))
     index[:, :-1] = np.maximum(index[:, :-1], 1)
     return problem.describe(index)
@@ -90,7 +89,7 @@ def test_the_composed_front_of_a_mix_is_that_of_all_designs(
 ) -> None:
     text = filled(MIX, link, arrivals)
     text = text.replace("offload_latency:", "offload_latency_p99:") if arrivals else text
-    problem = study.prepare(study.read_study(write(text))).problem
+    problem = problem_of(write(text))
     every, composed = front(problem, "enumerate"), front(problem, "compose")
     assert np.array_equal(composed.front_index, every.front_index)
     assert np.array_equal(composed.front_loss, every.front_loss)
@@ -101,7 +100,7 @@ def test_the_composed_front_of_a_mix_is_that_of_all_designs(
 def test_sizes_change_in_proportion_to_their_mean(write: Write) -> None:
     def wire_byte(sizes: str, mean: float) -> float:
         text = filled(sizes, "packets")
-        problem = study.prepare(study.read_study(write(text))).problem
+        problem = problem_of(write(text))
         changed = {"workload_granularity_byte": np.array([mean])}
         index = np.zeros((1, len(problem.sizes)), dtype=np.intp)
         return float(problem.columns(index, ["pcie_to_host_byte"], changed)["pcie_to_host_byte"][0])

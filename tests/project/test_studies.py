@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
 import pandas as pd
 import pytest
 
 import dse
 from dse.search import SearchSettings, run_search
 from dse.search.conflicts import with_conflicts
-from tests.conftest import STUDIES, problem_of
+from tests.conftest import STUDIES, first_design, problem_of
 
 Front = Callable[..., pd.DataFrame]
 
@@ -35,13 +34,12 @@ FLEETS = {  # Battle & Hempstead, section IV-C and figure 5, from Table I; power
 
 @pytest.mark.parametrize("design", FLEETS)
 def test_one_design_per_fleet_at_100_gbit_per_s(design: str) -> None:
-    problem = problem_of(
+    columns = first_design(
         STUDIES / "des_100gbps.yaml",
         ("des.fleet", "single"),
         ("des.instances", "least"),
         ("des.design", f"[{design}]"),
     )
-    columns = problem.describe(np.zeros((1, 1), dtype=np.int64))
     count, power_mw = FLEETS[design]
     assert columns["instances"] == count
     assert columns["power_w"][0] * 1e3 == pytest.approx(power_mw, abs=0.005)
@@ -273,14 +271,13 @@ stages:
 objectives: {{throughput: maximise, power: minimise}}
 """
     )
-    problem = problem_of(path)
-    columns = problem.describe(np.zeros((1, len(problem.sizes)), dtype=np.int64))
+    columns = first_design(path)
     assert columns["throughput_bit_per_s"][0] == pytest.approx(41.29e9 / 16, rel=1e-12)
 
 
 def test_a_faster_clock_carries_the_same_demand_and_keeps_a_waiting_host_less_busy() -> None:
     """At 1500 B on Sandy Bridge, six u16 at top clock: 0.64 instead of 1 core, 15.25 W."""
-    problem = problem_of(
+    columns = first_design(
         STUDIES / "crypto_interface_100gbps.yaml",
         ("des.u16", "6"),
         ("des.clock", "1"),
@@ -288,7 +285,6 @@ def test_a_faster_clock_carries_the_same_demand_and_keeps_a_waiting_host_less_bu
         ("interface.in_flight", "1"),
         ("workload.granularity", "1500 B"),
     )
-    columns = problem.describe(np.zeros((1, len(problem.sizes)), dtype=np.int64))
     assert columns["throughput_bit_per_s"][0] == 100e9
     assert columns["host_cores"][0] == pytest.approx(0.64, abs=0.005)
     assert columns["total_power_w"][0] == pytest.approx(15.25, abs=0.005)
