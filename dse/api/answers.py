@@ -10,7 +10,7 @@ from typing import Annotated
 from dse.answers.answer import Answer, SweepAnswer, recommend, recommend_swept
 from dse.answers.source import known_fronts
 from dse.api.arguments import Count, Seed, assigned, public
-from dse.api.runs import DesignChoices, Source, also_unfinished, known, study_of
+from dse.api.runs import DesignChoices, Source, known, study_of
 from dse.api.studies import Overrides, override_pairs
 from dse.errors import ArgumentError, UnitError
 from dse.files.document import Assignments
@@ -43,7 +43,6 @@ SWEEP_FLIPS = (
 
 
 @public
-@also_unfinished
 def answer(
     source: Source,
     *,
@@ -206,7 +205,6 @@ def _ranges(
 
 
 @public
-@also_unfinished
 def uncertainty(
     source: Source,
     *,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dse.api.arguments import Names, public, texts
-from dse.api.runs import Source, also_unfinished, study_of
+from dse.api.runs import Source, study_of
 from dse.api.studies import Overrides
 from dse.parametric.decision_map import DecisionMap, find_map
 from dse.parametric.flips import Flips, find_flips
@@ -14,7 +14,6 @@ from dse.study import study as studies
 
 
 @public
-@also_unfinished
 def flips(
     source: Source,
     *,

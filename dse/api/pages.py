@@ -18,7 +18,6 @@ from dse.reports.sections import Readable, Section
 from dse.runs.finished import plot_run
 from dse.runs.result import PAGE, Result
 from dse.runs.run_files import MANIFEST
-from dse.runs.unfinished import readable
 from dse.search.settings import budget_of
 from dse.study.study import Study
 
@@ -55,14 +54,13 @@ def page_text(
     `changing` are arguments of `answer`.
     """
     options = {"flips": False, **changing, "time": changing.get("time") or FLIPS_TIME}
-    with readable(folder) as whole:
-        run = read_page_run(whole)
-        found = answer(run.run.folder, prefer=prefer, tolerance=tolerance, **options)
-        preference = run.study.preferring(prefer, tolerance)
-        parts = _sections(run, found) | {
-            "remarks": [Section("remarks", lines=tuple(remarks(run, MOST_DRAWN)))]
-        }
-        data = contents(run, preference, MOST_DRAWN, found.sections, *_beside(run, found, parts))
+    run = read_page_run(folder)
+    found = answer(run.run.folder, prefer=prefer, tolerance=tolerance, **options)
+    preference = run.study.preferring(prefer, tolerance)
+    parts = _sections(run, found) | {
+        "remarks": [Section("remarks", lines=tuple(remarks(run, MOST_DRAWN)))]
+    }
+    data = contents(run, preference, MOST_DRAWN, found.sections, *_beside(run, found, parts))
     return document.page_html(data["title"], parts, data, live=live)
 
 
@@ -128,7 +126,7 @@ def infeasible_page(
 
 
 def begun_page(folder: Path, status: Sequence[Section], *, live: Mapping[str, Any] | None) -> str:
-    """Return the page of a run that keeps nothing before its end, as `page_text`."""
+    """Return the page of an unfinished run, as `page_text`."""
     words = "The run goes on. Its front is shown when it ends, or is stopped."
     parts = {"answer": [Section("running", lines=(words,))], "more": status}
     return document.page_html(folder.name, parts, None, live=live)
@@ -144,9 +142,7 @@ def pictures(run: str | Path | Result, *, out: str | Path | None = None) -> tupl
         As in `report`.  A folder.
     """
     folder = folder_of(run)
-    with readable(folder) as found:
-        target = Path(out or folder)
-        return plot_run(found, target)
+    return plot_run(folder, Path(out or folder))
 
 
 @public

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
 
-from dse.api.arguments import PLAIN_KINDS, Count, Kind, P, Paths, R, Seed, assigned, paths, public
+from dse.api.arguments import PLAIN_KINDS, Count, Kind, Paths, Seed, assigned, paths, public
 from dse.api.studies import A_STUDY, Overrides, StudySource, document_of, override_pairs
 from dse.errors import OutputError
 from dse.files.document import Assignments, Document, no_such
@@ -17,7 +16,6 @@ from dse.runs.result import Result, run_place
 from dse.runs.runner import run_study
 from dse.runs.solved import Options, Run
 from dse.runs.status import Status, status_of
-from dse.runs.unfinished import readable
 from dse.search import Progress, Stop
 from dse.search.settings import budget_of
 from dse.study.overrides import override
@@ -72,21 +70,6 @@ def known(source: Source) -> Path | Document | Run:
     if not os.path.exists(path):
         raise no_such(path, "file or folder of a run", "*.y*ml", "*/manifest.json")
     return path
-
-
-def also_unfinished(function: Callable[P, R]) -> Callable[P, R]:
-    """Return a function of a study or run that takes the folder of an unfinished run as well."""
-
-    @wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        source, *others = args or (kwargs.pop("source", None),)
-        path = Path(source) if isinstance(source, str) and "\n" not in source else source
-        if not isinstance(path, Path) or not path.is_dir():
-            return function(source, *others, **kwargs)  # type: ignore[arg-type]
-        with readable(path) as so_far:
-            return function(so_far, *others, **kwargs)  # type: ignore[arg-type]
-
-    return call
 
 
 def folder_of(run: str | Path | Result) -> Path:

@@ -19,7 +19,6 @@ from dse.plugins.registry import DISTRIBUTION
 from dse.reports.front_text import front_table
 from dse.reports.sections import Section
 from dse.reports.text import listed, violation_text
-from dse.runs.manifest import is_so_far
 from dse.study.assumptions import MOST_RECORDS, Assumption, assumptions_of
 from dse.study.evidence import MOST_ASSUMPTIONS, source_of
 from dse.study.overrides import settable
@@ -30,8 +29,7 @@ _MOST_ROWS = 200
 
 def front_section(run: PageRun) -> Section:
     """Return the front as a table: all of it, or representative rows."""
-    written = not is_so_far(run.run.manifest)
-    return front_table(with_choices(run.view), run.name, _MOST_ROWS, written=written)
+    return front_table(with_choices(run.view), run.name, _MOST_ROWS)
 
 
 def cores_section(run: PageRun) -> Section:
@@ -106,8 +104,7 @@ def certificate_section(run: PageRun) -> Section:
     manifest = run.run.manifest
     certificate = manifest["certificate"]
     lines = [claim_of(manifest), *(f"Unfinished: {why}." for why in certificate["unfinished"])]
-    if not is_so_far(manifest):
-        lines.append("Checksums match: files unchanged since the run.")
+    lines.append("Checksums match: files unchanged since the run.")
     ways = " and ".join(certificate["way"])
     reasons = listed(certificate["reason"])
     counts = ("evaluated", "pruned_as_dominated", "pruned_as_infeasible")

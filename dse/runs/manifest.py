@@ -43,9 +43,6 @@ UNMET = "unmet"
 GROWTH = "growth"
 """Entry with the hypervolume of a heuristic over evaluations, as a share of the last."""
 
-NOT_FINISHED = "the run is not finished"
-"""Beginning of the reason why the front of an unfinished run lacks designs."""
-
 _LIBRARIES = ("accel-dse", "numpy", "moocore", "pymoo", "optuna", "pandas", "pyarrow")
 
 
@@ -101,12 +98,6 @@ def _sources(studies: Sequence[Study]) -> list[dict[str, Any]]:
     return [
         {"evidence": e, "source": text, "inputs": [*names]} for (e, text), names in found.items()
     ]
-
-
-def is_so_far(manifest: Mapping[str, Any]) -> bool:
-    """Return whether a manifest belongs to an unfinished run, which has no files yet."""
-    certificate = manifest.get("certificate") or {}
-    return any(why.startswith(NOT_FINISHED) for why in certificate.get("unfinished", ()))
 
 
 def _growth(run: Run) -> dict[str, Any]:

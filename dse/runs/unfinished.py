@@ -2,40 +2,25 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from dse import search
-from dse.errors import NothingFoundError, OutputError
-from dse.files.whole_folders import under_way
+from dse.errors import OutputError
 from dse.model.measured import MeasuredColumns
 from dse.model.space import Index, Space, as_index, one_block
 from dse.runs.limits import SO_FAR_BATCH, SO_FAR_DESIGNS
-from dse.runs.manifest import NOT_FINISHED
-from dse.runs.run_files import MANIFEST
 from dse.runs.runner import answer_of, points_of, with_quality
 from dse.runs.solved import Run, SolvedStudy
 from dse.search.archive import Archive
 from dse.search.outcome import INTERRUPTED, Certificate
 from dse.study import study
-from dse.study.measuring import STORE, StoredRun, measuring
+from dse.study.measuring import StoredRun
 from dse.study.overrides import sweep_of
 from dse.study.study import Study
-
-
-def is_unfinished(folder: Path) -> bool:
-    """Return whether a folder has measurements of a run that is not written, or goes on."""
-    if not (folder / STORE).is_file():
-        return False
-    writing = under_way(folder)
-    return not os.path.lexists(folder / MANIFEST) or bool(writing and writing[1])
 
 
 def run_so_far(kept: StoredRun) -> Run:
@@ -59,7 +44,7 @@ def _answer(prepared: Study, settings: search.SearchSettings, folder: Path) -> S
     archive = Archive(problem, total=planned)
     for first in range(0, len(index), SO_FAR_BATCH):
         archive.evaluate_new(index[first : first + SO_FAR_BATCH])
-    reason = f"{NOT_FINISHED}; {len(index):,} of {planned:,} evaluations are done"
+    reason = f"the run is not finished; {len(index):,} of {planned:,} evaluations are done"
     outcome = archive.outcome(Certificate(way=INTERRUPTED, reason=reason))
     ledger = replace(outcome.ledger, unknown=max(outcome.ledger.unknown, 1))  # it goes on
     return with_quality(answer_of(prepared, replace(outcome, ledger=ledger), 0.0))
@@ -86,31 +71,3 @@ def _known_designs(space: Space, measured: MeasuredColumns, folder: Path) -> Ind
     index[:, list(measured.axes)] = np.repeat(known, len(block), axis=0)
     index[:, others] = np.tile(as_index(block), (len(known), 1))
     return index
-
-
-@contextmanager
-def readable(folder: Path) -> Iterator[Path]:
-    """Yield the folder of a run, or a temporary one with the front so far of an unfinished run.
-
-    Raises
-    ------
-    OutputError, NothingFoundError
-        There is nothing to show yet.
-    """
-    if not is_unfinished(folder):
-        yield folder
-        return
-    from dse.runs.result import Result
-
-    so_far = run_so_far(measuring().stored(folder))
-    if not any(answer.outcome.feasible for answer in so_far.answers):
-        done = sum(answer.outcome.evaluated for answer in so_far.answers)
-        raise NothingFoundError(
-            f"{folder} is not finished, and none of the {done:,} designs evaluated so far is "
-            f"feasible; see dse status {folder}"
-        )
-    with tempfile.TemporaryDirectory(prefix="dse-so-far-") as passing:
-        shown = Path(passing) / (folder.resolve().name or "run")
-        shown.mkdir()
-        Result(so_far).write(shown)
-        yield shown

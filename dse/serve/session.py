@@ -49,7 +49,7 @@ from dse.reports.drawing import FILLS
 from dse.reports.text import change, in_words, listed
 from dse.runs.finished import read_manifest
 from dse.runs.measurements import require_figures
-from dse.runs.run_files import begun_manifest
+from dse.runs.run_files import MANIFEST, begun_manifest
 from dse.search.settings import budget_of
 from dse.study.assumptions import assumptions_of
 from dse.study.overrides import override
@@ -419,7 +419,7 @@ class Session:
 
     def page(self, request: Mapping[str, str], *, live: Mapping[str, Any] | None) -> str:
         """Return the page with the set values: of the run, or of a new search."""
-        if self.live and not self.source.is_dir() and not request:
+        if self.live and not (self.source / MANIFEST).exists() and not request:
             return begun_page(self.source, status(self.source).sections, live=live)
         if self.live and not request:
             return page_text(self.source, live=live, time=self.time, all=self._is_exact())

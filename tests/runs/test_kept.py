@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import shlex
@@ -21,9 +20,9 @@ from dse.errors import ArgumentError, MeasurementError, OutputError, StoreError,
 from dse.files.document import read_document
 from dse.measure import run_store
 from dse.measure.store import STORE, open_store, open_to_read
-from dse.runs.finished import plot_run
-from dse.runs.result import run_folder
-from dse.runs.unfinished import readable
+from dse.runs.result import Result, run_folder
+from dse.runs.unfinished import run_so_far
+from dse.study.measuring import measuring
 from tests.conftest import STUDIES, run_dse
 from tests.runs import test_measuring
 from tests.runs.test_measuring import FAILING, figures, study
@@ -207,33 +206,23 @@ def test_models_run_again_and_say_so(tmp_path: Path) -> None:
         dse.run(study(), evaluate=figures, reuse=[tmp_path])
 
 
-@pytest.mark.usefixtures("drawn")
-def test_an_unfinished_run_is_read_like_an_interrupted_one(tmp_path: Path) -> None:
+def test_an_unfinished_run_is_shown_by_its_status_alone(tmp_path: Path) -> None:
     run = tmp_path / "run"
     cut(run, 9, FAILING[0])
     held = {path.name for path in run.iterdir()}
-    with readable(run) as so_far:
-        manifest = json.loads((so_far / "manifest.json").read_text())
-        assert plot_run(so_far, tmp_path / "pictures")
-        assert dse.verify(so_far).holds
-    assert manifest["interrupted"]
-    assert not manifest["exact"]
-    assert manifest["certificate"]["unfinished"] == [
+    so_far = Result(run_so_far(measuring().stored(run)))
+    assert (so_far.manifest["interrupted"], so_far.manifest["exact"]) == (True, False)
+    assert so_far.manifest["certificate"]["unfinished"] == [
         "the run is not finished; 9 of 15 evaluations are done"
     ]
-    assert not so_far.exists()
-    known = dse.answer(run)
-    assert "8 were evaluated" in str(known)
-    page = dse.report(run, out=tmp_path / "page.html")
-    assert "the run is not finished; 9 of 15 evaluations are done" in page.read_text()
-    for text in (page.read_text(), dse.status(run).text()):  # there are no such files yet
-        assert "Checksums match" not in text
-        assert "all are in front.csv" not in text
+    assert len(dse.status(run).to_dict()["front"]) == len(so_far.front) > 1
+    for command in (["answer"], ["flips"], ["report"], ["report", "--pictures"], ["verify"]):
+        found = run_dse(*command, str(run))
+        assert (found.returncode, found.stderr) == (
+            2,
+            f"'{run}' is a run that is not finished; dse status {run} says how far it is\n",
+        )
     assert {path.name for path in run.iterdir()} == held
-    told = run_dse("verify", str(run))
-    assert told.stderr == (
-        f"'{run}' is a run that is not finished; dse status {run} says how far it is\n"
-    )
 
 
 def test_a_front_so_far_has_every_choice_that_is_not_measured(tmp_path: Path) -> None:
@@ -242,8 +231,7 @@ def test_a_front_so_far_has_every_choice_that_is_not_measured(tmp_path: Path) ->
     areas = iter([2, 1])
     with pytest.raises(KeyboardInterrupt):
         dse.run(mixed, evaluate=lambda floor: _next(areas), out=tmp_path / "run")
-    with readable(tmp_path / "run") as so_far:
-        front = pd.read_csv(so_far / "front.csv")
+    front = Result(run_so_far(measuring().stored(tmp_path / "run"))).front
     whole = dse.run(mixed, evaluate=lambda floor: {"area": {"a": 2, "b": 1, "c": 9}[floor]}).front
     assert sorted(front["power_w"]) == sorted(whole["power_w"])
 
