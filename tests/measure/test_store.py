@@ -6,7 +6,7 @@ import math
 import struct
 import subprocess
 import sys
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from dse.contract.evaluators import FAILURES, Measurement, key
 from dse.errors import StoreError
 from dse.measure.store import StoreShelf, open_store, open_to_read, read_cells, stored_cells
-from dse.study.measuring import STORE, StoredMeasurement, time_measuring
+from dse.study.measuring import STORE, StoredMeasurement
 from tests.conftest import ROOT
-from tests.measure.examples import FAILED, IDENTITY, design, filled, keep, measured
+from tests.measure.examples import FAILED, IDENTITY, filled, keep, measured
 
 
 def bits(value: float) -> bytes:
@@ -122,25 +122,6 @@ def test_a_copy_is_a_store(tmp_path: Path) -> None:
     with open_store(tmp_path / "new") as copy:
         assert [row.key for row in copy.found.values()] == keys
         keep(StoreShelf(copy, IDENTITY), {99: measured(99)})
-
-
-def test_time_of_measurements_that_overlap_counts_once() -> None:
-    """From 0 to 10 s and from 5 to 12 s, then from 20 to 21 s; the last was of another run."""
-    rows = [
-        StoredMeasurement(
-            number=number,
-            key="",
-            identity=IDENTITY,
-            design=design(number),
-            measurement=replace(measured(number), attempts=attempts, seconds=seconds),
-            kept_at=f"2026-01-01T00:00:{end:02}+00:00",
-        )
-        for number, (end, seconds, attempts) in enumerate(
-            [(21, 1.0, 1), (12, 7.0, 2), (10, 10.0, 1), (40, 30.0, 0)]
-        )
-    ]
-    assert time_measuring(rows) == pytest.approx(13.0)
-    assert time_measuring([]) == 0.0
 
 
 def test_every_transaction_waits_for_the_disk(tmp_path: Path) -> None:
