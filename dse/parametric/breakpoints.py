@@ -600,11 +600,7 @@ def breakpoints(lines: Sequence[Line], answers: Sequence[AnswerDesigns]) -> list
         for limit in line.limits
     ]
     ends = _advance([Bracket(way[0], way[1], way[1].rows, *way[2:]) for way in ways])
-    pairs = zip(ends[::2], ends[1::2], strict=True)
-    find_rivals([(a.line, a.inside, b.inside, a.line.bound(a.answer)) for a, b in pairs])
-    for one in [one for one in ends if not one.line.spans]:
-        low, high = sorted((one.start, one.inside))
-        find_rivals([(one.line, low, high, one.line.bound(one.answer))])
+    _find_rivals_up_to(ends)
     nearer = follow([(one.line, one.answer, one.start, one.inside) for one in ends])
     for one, end in zip(nearer, ends, strict=True):
         one.proof = _weaker(one.proof, end.proof)
@@ -613,6 +609,15 @@ def breakpoints(lines: Sequence[Line], answers: Sequence[AnswerDesigns]) -> list
     flips = [(one.line, one.outside) for one in nearer if one.outside is not None]
     find_rivals([(line, at, at, line.pool) for line, at in flips if line.known(at) is None])
     return [one.ended() for one in nearer]
+
+
+def _find_rivals_up_to(ends: Sequence[Bracket]) -> None:
+    """Find rivals between both ends of each line, or to either side if these are too many."""
+    pairs = zip(ends[::2], ends[1::2], strict=True)
+    find_rivals([(a.line, a.inside, b.inside, a.line.bound(a.answer)) for a, b in pairs])
+    for one in [one for one in ends if not one.line.spans]:
+        low, high = sorted((one.start, one.inside))
+        find_rivals([(one.line, low, high, one.line.bound(one.answer))])
 
 
 def follow(ways: Sequence[Way]) -> list[Bracket]:

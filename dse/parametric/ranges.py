@@ -1,4 +1,4 @@
-"""Good ranges: for each choice the values with which some design is almost as good as the best."""
+"""Good ranges: the values of each choice with which some design is almost as good as the best."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from dse.search.settings import Budget
 from dse.study.study import Study
 
 _HEADERS = ("choice", "answer", "good values")
-
-ALL, NONE = "all", "none"
+_ALL, _NONE = "all", "none"
+_LINE = "With each of these values alone, and the other choices at their best, a design is so near."
 
 
 def ranges_section(
@@ -34,16 +34,16 @@ def ranges_section(
     exact: bool,
     budget: Budget,
 ) -> Section:
-    """Return with which values of each choice some design is within a share of the best.
+    """Return the values of each choice with which some design is within a share of the best.
 
     Parameters
     ----------
     study, preference
-        The question, and which objective is compared.
+        The question, and the objective that is compared.
     front
-        Designs (n, d) of the front; `exact` says whether it is proven.
+        Designs (n, d) of the front, which is proven if `exact`.
     share
-        How much worse than the best is still good.
+        Largest relative distance from the best.
 
     Raises
     ------
@@ -56,9 +56,9 @@ def ranges_section(
         rule = "only designs by one objective are within a share of the best"
         raise UnitError(rule, f"prefer one: {listed([g.name for g in problem.goals], 'or')}")
     best = problem.evaluate(front).loss[:, column].min()
+    notes = [] if exact else ["The front is not proven: better designs would leave fewer values."]
     most = float(best + share * abs(best))
     found = [_near(problem, np.vstack([front, problem.hosts]), column, most)]
-    notes = [] if exact else ["The front is not proven: better designs would leave fewer values."]
     try:
         with limited(seconds=budget.left_s, byte=budget.byte):
             for place in range(len(problem.sizes)):
@@ -66,9 +66,9 @@ def ranges_section(
     except EffortError as error:
         notes.append(f"Other values may be good too: {error}.")
     rows = np.concatenate(found)
-    alone = (rows < 0).any(axis=1)
-    if alone.any():
-        only = ", and no other design" * bool(alone.all())
+    hosts = (rows < 0).any(axis=1)
+    if hosts.any():
+        only = ", and no other design" * bool(hosts.all())
         notes.append(f"The host alone is so near{only}.")
     answer = front[preference.order(problem, front)[0]]
     good = [
@@ -76,7 +76,7 @@ def ranges_section(
         for place, axis in enumerate(problem.space.axes)
         if axis.size > 1
     ]
-    return _section(share, preference, good, " ".join(notes))
+    return _section(f"Within {percent(share)} of the {preference.best}", share, good, notes)
 
 
 def _near(problem: Problem, rows: Index, column: int, most: float) -> Index:
@@ -88,9 +88,9 @@ def _near(problem: Problem, rows: Index, column: int, most: float) -> Index:
 
 
 def _search(study: Study, place: int, column: int, most: float, found: list[Index]) -> None:
-    """Add designs that are near with choices of an axis which none that was found has.
+    """Add near designs with choices of an axis that no known one has.
 
-    First what is found with another choice, then the best with any of those that are left.
+    First the known ones with another choice, then the best with any of the remaining choices.
     """
     problem = study.problem
     settings = replace(study.settings, method="exact", partial=True)
@@ -102,7 +102,7 @@ def _search(study: Study, place: int, column: int, most: float, found: list[Inde
         space = problem.space.restricted({place: left.tolist()})
         part = replace(problem, space=space, goals=(problem.goals[column],), beside=False)
         best = search.run_search(part, settings).front_index
-        spend(LOOK)  # a search that was cut short proves nothing
+        spend(LOOK)  # a search without time left proves nothing
         best[:, place] = left[best[:, place]]
         found.append(_near(problem, best, column, most))
         if not len(found[-1]):
@@ -110,9 +110,9 @@ def _search(study: Study, place: int, column: int, most: float, found: list[Inde
 
 
 def _text(axis: Axis, good: Sequence[int]) -> str:
-    """Return positions on an axis in words; neighbours in order are joined."""
+    """Return positions on an axis in words, with neighbours in order joined."""
     if len(good) in (0, axis.size):
-        return ALL if good else NONE
+        return _ALL if good else _NONE
     runs = groupby(enumerate(good), key=lambda pair: pair[1] - pair[0] * axis.ordered)
     spans = [[place for _, place in run] for _, run in runs]
     ends = [dict.fromkeys(_value(axis, span[end]) for end in (0, -1)) for span in spans]
@@ -126,20 +126,13 @@ def _value(axis: Axis, place: int) -> str:
 
 
 def _section(
-    share: float,
-    preference: Preference,
-    found: Sequence[tuple[Axis, int, list[int]]],
-    note: str,
+    title: str, share: float, found: Sequence[tuple[Axis, int, list[int]]], notes: Sequence[str]
 ) -> Section:
-    title = f"Within {percent(share)} of the {preference.best}"
-    line = (
-        "With each of these values alone, and the other choices at their best, a design is so near."
-    )
+    note = " ".join(notes)
     rows = [(axis.name, _value(axis, now), _text(axis, good)) for axis, now, good in found]
-    others = [f"  {name}: {to} (now {now})." for name, now, to in rows if to not in (now, NONE)]
+    others = [f"  {name}: {to} (now {now})." for name, now, to in rows if to not in (now, _NONE)]
     if not others and any(good for _, _, good in found):
         others = ["  no other value of any choice."]
-    brief = [f"{title}:"] * bool(found) + others + [note] * bool(note)
     ranges = [
         {
             "axis": axis.name,
@@ -152,10 +145,10 @@ def _section(
     return Section(
         "within",
         title,
-        (line,) * bool(found),
+        (_LINE,) * bool(found),
         _HEADERS * bool(found),
         tuple(rows),
         (note,) * bool(note),
         facts={"share": share, "ranges": ranges, "note": note or None},
-        brief=tuple(brief),
+        brief=tuple([f"{title}:"] * bool(found) + others + [note] * bool(note)),
     )
