@@ -1,13 +1,12 @@
-"""The exact answer as a function of a number: where it changes, how far it holds, what it takes.
+"""The exact answer as a function of a number: its breakpoints, ranges, and remedies.
 
-One primitive, `breakpoints`, and what is made of it:
+The one idea is `breakpoints`: how far an answer holds along a number, and the answer beyond.
 
-* along one number: `question` has designs at many of its values and what answers there,
-  `breakpoints` which designs may win between two, and how far an answer holds.
-* questions to a feasible study: `flips`, `crossovers` over one range, `decision_map` over two,
-  `ranges` of good values; `plots` draws them.
-* of an infeasible one: `repairs` has the least changes of a bound or field, tried, `infeasible` the
-  error, its text and what bounds would have to be.
+* along one number: `question` has designs at many of its values and picks the answer there,
+  `breakpoints` follows an answer from one value to the next at which it changes.
+* of a feasible study: `flips` from the nominal value of each assumption, `decision_map` over the
+  ranges of one number or two, `ranges` of good choices.  `plots` draws them.
+* of an infeasible study: `repairs` has the least changes, tried, and `infeasible` the error.
 
 May import `dse.runs` and lower floors.
 """

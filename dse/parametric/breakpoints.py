@@ -102,7 +102,7 @@ class Span:
     low, high
         The two values, possibly equal.
     worst
-        Losses (h, m) that feasible designs have at most between them, (0, m) if none is known.
+        Losses (h, m) that feasible designs have at most between them, (0, m) without any.
     touched
         An axis and one of its choices, if only designs with it can improve.
     """
@@ -181,7 +181,7 @@ def _open(
     column: int | None,
     steps: tuple[int, ...] = (),
 ) -> list[Index | None]:
-    """Return those of each span's designs, or of cells of `steps` values, that may win."""
+    """Return the designs of each span, or cells of `steps` values, that may win."""
     found: list[Index | None] = [*rows]
     asks = [
         (place, PerturbedPart(span.entry, (span.low, span.high), some))

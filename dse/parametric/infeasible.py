@@ -1,4 +1,4 @@
-"""Why no design meets every constraint, and what would admit one, as text and as plain data."""
+"""The reasons why no design is feasible, and the remedies, as text and as plain data."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Needed:
         return [float(v.max() if bound.down else v.min()) for (_, bound), v in pairs]
 
     def sentence(self) -> str:
-        """Return in words what each bound would have to be at least."""
+        """Return the necessary bounds in words."""
         parts = [
             f"at {'most' if bound.down else 'least'} "
             f"{units.show(value, bound.name)} of {in_words(bound.name)}"
@@ -115,7 +115,7 @@ def _bounds(problem: Problem) -> Iterator[tuple[str, tuple[ConstraintThreshold, 
 def explain_infeasible(
     infeasible: Study, outcome: Outcome, *, seconds: float, stop: Stop | None = None
 ) -> tuple[str, dict[str, Any]]:
-    """Return why no design is feasible and what would admit one, as text and as plain data.
+    """Return why no design is feasible and the remedies, as text and as plain data.
 
     A small space is searched again in full after a heuristic.  The explanation ends after `seconds`
     of CPU time, or at a `stop`.

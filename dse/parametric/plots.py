@@ -1,4 +1,4 @@
-"""What `dse flips` and `dse map` leave in a folder: a picture, JSON and a table."""
+"""The files of `dse flips` and `dse map`: a picture, JSON and a table."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _WIDE = (10.0, 5.625)
 """Inches of a map: 16 to 9."""
 _HATCH = "////"
 _OTHERS, _NOTHING = "0.75", "1.0"
-"""Greys of answers of a map beyond the colours, and of what is infeasible."""
+"""Greys of answers of a map beyond the colours, and of infeasible parts."""
 _NOT_SEARCHED = "not searched"
 """Name of a part of a range that has no answer."""
 
@@ -88,7 +88,7 @@ def _map_rows(found: DecisionMap) -> Rows:
 
 
 def _title(found: DecisionMap) -> str:
-    """Return what is followed and, where the study has one, its question."""
+    """Return the preference and, if the study has one, its question."""
     return ": ".join(filter(None, (found.followed, found.study.question)))
 
 
@@ -248,7 +248,7 @@ def map_figure(found: DecisionMap) -> Figure:
 
 
 def _look(name: str, colours: Mapping[str, str]) -> dict[str, Any]:
-    """Return the look of the region of an answer, hatched where nothing is known."""
+    """Return the look of the region of an answer, hatched if it is unknown."""
     if not name:
         return {"facecolor": _NOTHING, "edgecolor": LINE_COLOUR, "hatch": _HATCH, "linewidth": 0.0}
     edge = "0.6" if name == NOTHING_FITS else colours[name]

@@ -153,9 +153,9 @@ class PerturbedDesigns:
     """The parts of one evaluation, put together: a problem, and the columns that it takes."""
 
     def __init__(self, problem: Problem, space: Space, parts: Sequence[PerturbedPart]) -> None:
-        """Put parts together; `space` is that of their rows, of designs or of cells."""
+        """Put parts together in the space of their rows, of designs or of cells."""
         self.rows = np.concatenate([np.tile(part.rows, (len(part.values), 1)) for part in parts])
-        self._any = np.zeros_like(self.rows[:1])  # columns say what is chosen
+        self._any = np.zeros_like(self.rows[:1])  # columns have the choices
         self._problem = problem
         self._space = space
         self._parts = parts
@@ -195,7 +195,7 @@ class PerturbedDesigns:
         return cells.bounds(self._any, self.columns, draws=len(self.rows))
 
     def least_counts(self) -> NDArray[np.float64]:
-        """Return the instances of each stage where these follow from the rate, (n, stages)."""
+        """Return the instances of each stage with the least that carry the rate, (n, stages)."""
         given = {**self._problem.space.constants, **self.columns}
         counted = [
             np.broadcast_to(stage.fleet(given).counts[0], (len(self.rows), 1))
@@ -282,8 +282,8 @@ class PerturbedDesigns:
 class Compared:
     """Designs (n, d) at v values: losses (v, n, m), violations (v, n, k), instances (v, n, s).
 
-    `lacking`, (v, n), are those that the space lacks at a value; what they would do there is known
-    as well, as they may be feasible between two values and at neither.
+    `lacking`, (v, n), are not in the space at a value.  Their losses there are known as well, since
+    they may be feasible between two values and at neither.
     """
 
     rows: Index
@@ -303,7 +303,7 @@ def compare_together(
 ) -> list[Compared]:
     """Return how designs do at values of several numbers, evaluated together.
 
-    With `steps` the least that those of cells of so many values do, in a space of cells.
+    With `steps`, bounds of cells of so many values in a space of cells.
     """
     parts = [part for ask in wanted for part in _divided(ask)]
     tables = _evaluated(problem, space, parts, steps)
@@ -378,9 +378,9 @@ def _evaluated(
 
 
 def widest(problem: Problem, moved: Sequence[Problem]) -> Space:
-    """Return today's space with the longest of each axis of moved problems: counts may go up.
+    """Return the space with the longest of each axis of moved problems, since counts may rise.
 
-    All else is today's, so that nothing that moves is seen by what does not.
+    All else stays as it is, so that unmoved designs do not depend on moved ones.
     """
     every = zip(problem.space.axes, *(other.space.axes for other in moved), strict=True)
     longest = ((own, max(axes, key=lambda axis: axis.size)) for own, *axes in every)
@@ -389,7 +389,7 @@ def widest(problem: Problem, moved: Sequence[Problem]) -> Space:
 
 
 def same_space(*problems: Problem) -> tuple[Problem, ...]:
-    """Return problems over the largest of their spaces; counts beyond are never the least."""
+    """Return problems over the largest of their spaces.  Counts beyond are never the least."""
     if len({problem.sizes for problem in problems}) == 1:
         return problems
     return tuple(replace(problem, space=widest(problem, problems)) for problem in problems)
@@ -407,8 +407,8 @@ class AnswerDesigns:
 class Question:
     """The design of a front that a preference picks, or whether any design is `feasible`.
 
-    With `counts` the instances that follow from the rate are part of what a design is; where `by`
-    names axes by index, these alone tell designs apart.
+    With `counts`, instances that follow from the rate distinguish designs.  Axes `by` index, if
+    any, are the only distinction.
     """
 
     preference: Preference
@@ -417,7 +417,7 @@ class Question:
     by: tuple[int, ...] = ()
 
     def column(self, problem: Problem) -> int | None:
-        """Return which loss alone decides, None when the rest of the front matters too."""
+        """Return the one loss that decides, or None if the rest of the front matters too."""
         if self.feasible or self.preference.tolerance:
             return None
         return self.preference.column(problem)
@@ -425,10 +425,9 @@ class Question:
     def answer(
         self, problem: Problem, seen: Compared, instead: AnswerDesigns | None = None
     ) -> AnswerDesigns:
-        """Return which of some designs, compared at one value of which `problem` is, answer.
+        """Return the answer among designs compared at one value, at which `problem` is.
 
-        `instead` is an answer that holds no longer: where two tie in what decides, rounding may
-        still name it.
+        `instead` is an answer that holds no longer, though rounding may still favour it in a tie.
         """
         fit = np.flatnonzero(seen.feasible[0])
         best = self._best(problem, seen, fit)
@@ -449,7 +448,7 @@ class Question:
         return fit
 
     def _identities(self, seen: Compared) -> Losses:
-        """Return what tells designs apart at each value, (v, n, k)."""
+        """Return the identities of designs at each value, (v, n, k)."""
         shape = seen.loss.shape[:2]
         if self.by:
             return np.broadcast_to(seen.rows[:, self.by], (*shape, len(self.by))).astype(float)
@@ -468,10 +467,10 @@ class Question:
     def holds(
         self, problem: Callable[[int], Problem], answer: AnswerDesigns, seen: Compared
     ) -> Bool:
-        """Return at which values an answer holds among designs, (v,); in a tie it does.
+        """Return at which values an answer holds among designs, (v,), also in a tie.
 
-        Where more than losses decide, only up to the first but one at which it does not; `problem`
-        is that at the place of a value where these differ by more.
+        If more than losses decide, only up to the second value at which it does not.  `problem`
+        returns the problem at the place of a value.
         """
         feasible, own = seen.feasible, self.own(answer, seen)
         if not answer.keys or not feasible.any():
@@ -508,8 +507,8 @@ class Question:
     ) -> Bool:
         """Return which designs may replace an answer between two neighbouring values, (v - 1, n).
 
-        A loss and a violation are between those at the two values, of which `places` are where
-        these lie on a logarithmic scale.
+        Losses and violations lie between their values at both.  `places` are the places of the
+        values on a logarithmic scale.
         """
         own, column = self.own(answer, seen) & seen.feasible, self.column(problem)
         low = np.fmin(seen.loss[1:], seen.loss[:-1])
@@ -528,7 +527,7 @@ class Question:
 
 
 def may_replace(lowest: Losses, worst: Losses, column: int) -> Bool:
-    """Return which designs may beat others: losses (..., m) against those of a design each.
+    """Return which designs of losses (..., m) may beat others.
 
     They are no worse in the loss that decides, and better in one, by more than a tie.
     """
@@ -538,9 +537,9 @@ def may_replace(lowest: Losses, worst: Losses, column: int) -> Bool:
 
 
 def _stay_behind(loss: Losses, own: Losses, places: NDArray[np.float64]) -> Bool:
-    """Return which losses (v, n) stay worse than those of an answer, (v,), between two values.
+    """Return which losses (v, n) stay worse than an answer's, (v,), between two values.
 
-    By how far each value lies from the straight line between its neighbours, where these are near.
+    The distance of each value from the straight line between near neighbours is the bend.
     """
     width = np.abs(places[2:] - places[:-2])[:, np.newaxis]
     share = np.abs(places[1:-1] - places[:-2])[:, np.newaxis] / width
@@ -562,7 +561,7 @@ def _stay_behind(loss: Losses, own: Losses, places: NDArray[np.float64]) -> Bool
 def _beaten(keys: Losses, own: Bool) -> Bool:
     """Return at which values a design beats the best of some in the first key that is no tie.
 
-    Keys (v, n, k) are in the order in which they decide; less is better.
+    Keys (v, n, k) are in the order in which they decide, and less is better.
     """
     left = own.copy()
     for key in np.moveaxis(keys, 2, 0):

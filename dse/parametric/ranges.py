@@ -80,7 +80,7 @@ def ranges_section(
 
 
 def _near(problem: Problem, rows: Index, column: int, most: float) -> Index:
-    """Return those of designs (n, d) that are feasible and near the best."""
+    """Return the feasible designs near the best, of designs (n, d)."""
     spend(CALL + len(rows))
     seen = problem.evaluate(rows)
     near: Index = rows[seen.feasible & (seen.loss[:, column] <= most)]

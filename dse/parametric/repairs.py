@@ -48,7 +48,7 @@ _SHARE = 0.1
 """Share of the remaining time for one change."""
 
 _STAGE_FIELDS = frozenset({RATE, "workload_streams"})
-"""Fields that decide on fleets and what they carry.  Others act through quantities."""
+"""Fields that decide on fleets and their capacity.  Others act through quantities."""
 
 _SHORT = 1e-3
 """Distance from a repair at which violations are named."""
@@ -371,7 +371,7 @@ def _loosenings(problem: Problem, used: Collection[str]) -> Iterator[tuple[str, 
 
 
 def _is_sole(problem: Problem, unit: Unit, column: str) -> bool:
-    """Return whether a column alone sets its field, without a latency per byte for example."""
+    """Return whether no other column sets its field, such as a latency per byte."""
     plain = neutral(unit)
     given = [problem.space.constants, *(axis.columns for axis in problem.space.axes)]
     return column in unit.columns and not any(
