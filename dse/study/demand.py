@@ -1,4 +1,4 @@
-"""Demand of a study: rates, offloads of several sizes, and their arrivals."""
+"""Demand of a study: rates, offloads of several sizes, their arrivals, and their program."""
 
 from __future__ import annotations
 
@@ -182,6 +182,9 @@ def _check_rest(scenario: Scenario, reader: Reader) -> None:
     if RATE not in scenario.names:
         rule = "without workload.rate nobody says how much work stays on the host"
         reader.fault((), rule, "set workload.rate, or workload.offload_rate")
+    if "workload_program_offloads_hz" in scenario.names:
+        rule = "every call of the kernel in workload.program_offloads is taken to be offloaded"
+        reader.fault((), rule, "remove it, or workload.program_offloads and its share")
 
 
 ARRIVAL_CV2 = "workload_arrival_cv2"
@@ -225,3 +228,22 @@ def check_arrivals(
                 f"gaps between arrivals with a cv2 of {most:g} are taken to be {law}; others of "
                 "that cv2 wait longer or less, see docs/models/waiting.md"
             )
+
+
+SHARE, OFFLOADS = "workload.program_share", "workload.program_offloads"
+
+
+def check_program(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> None:
+    """Report a program with a missing part, or whose kernel takes more than all of it."""
+    given = [name for name in (SHARE, OFFLOADS) if written.gives(name)]
+    if not given:
+        return
+    if len(given) == 1:
+        other, example = (OFFLOADS, "100 kHz") if given == [SHARE] else (SHARE, "30 %")
+        rule = f"what offloads do for a program needs {SHARE} and {OFFLOADS}"
+        reader.fault(written.place(given[0]), rule, f"add for instance {other}: {example}")
+    if (scenario.highest("workload_program_share") or 0.0) > 1.0:
+        reader.fault(written.place(SHARE), "a share is at most 1", "write for instance 30 %")
+    if "interface_in_flight" not in scenario.names:
+        rule = "offloads of a program pass an interface, and this study has none"
+        reader.fault(written.place(given[0]), rule, "add `interface`, or remove it")

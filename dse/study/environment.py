@@ -19,7 +19,7 @@ from dse.errors import UnitError, nearest
 from dse.model.space import Axis
 from dse.study import schema, workload_interface_budget
 from dse.study.axes import choices, expand, free_axis, numeric, resolution
-from dse.study.demand import mix_of, settle_demand
+from dse.study.demand import check_program, mix_of, settle_demand
 from dse.study.field_kinds import Coded, Given, StudySection, neutral
 from dse.study.reader import Path, Reader
 from dse.study.records import record_of
@@ -65,6 +65,7 @@ def resolve(study: schema.StudyFile, reader: Reader) -> Scenario:
     for path, written in axes.items():
         open_axis(path, written, scenario, reader, own=own)
     _check_cycles(scenario, reader)
+    check_program(study, scenario, reader)
     settle_demand(study, scenario, reader)
     if "interface_in_flight" in scenario.names:
         settle_attachments(study, scenario, reader)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from dse import contract
+from dse.model.designs import AREAS
 from dse.study.environment import DEVICE
 from dse.study.overrides import is_written
 from dse.study.scenario import field_path
@@ -39,6 +40,9 @@ def source_of(study: Study, entry: Any) -> tuple[str, str]:
     stage = study.problem.stages[place]
     evidence, node, source = study.sureness.designs[stage.name][stage.designs.names[row]]
     text = source.partition("\n")[0]  # without the laws of a record
+    new = study.document.stages[place].get("scale_to", node)
+    if entry.quantity in AREAS and new != node:
+        return "derived", f"{node}, scaled to {new}: {text}"
     return evidence or "unstated", f"{node}: {text}" if node else text
 
 

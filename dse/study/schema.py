@@ -110,6 +110,7 @@ class StageSection(StudySection):
     among: list[str] | None = option(
         "Cores, records and tables to take; all cores", None, min_length=1
     )
+    scale_to: Node | None = option("Node that their areas are scaled to, such as 7 nm", None)
     columns: Columns = Field(default_factory=dict)
     values: dict[str, int | float | str] = entries(
         "Figures that the table lacks, the same for every design"

@@ -77,6 +77,14 @@ class WorkloadSection(StudySection):
         Field(description="Each task of a stream needs the one before it (CBC, for instance)"),
         Coded("workload_chained", ("false", "true")),
     ] = False
+    program_share: Amount = quantity(
+        "Share of a program's host time that the kernel takes, up to 1 (Accelerometer's alpha)",
+        "workload_program_share",
+    )
+    program_offloads: Amount = quantity(
+        "Its calls of the kernel in a second of host time (Accelerometer's n / C)",
+        "workload_program_offloads_hz",
+    )
     intensity: Amount = quantity(
         "Operations per byte of memory traffic, for studies of platforms",
         "workload_intensity_op_per_byte",

@@ -126,3 +126,42 @@ def buffer_leakage_power_w(
     ``P_buffer = bits * leakage per bit``, in W.
     """
     return buffer_bit * interface_buffer_leakage_w_per_bit
+
+
+@objective(source="Sriraman & Dhanotia, ASPLOS 2020", report=True)
+def program_speedup(
+    *,
+    workload_program_share: Rising[Column],
+    workload_program_offloads_hz: Falling[Column],
+    offload_latency_s: Falling[Column],
+    transfer_s: Falling[Column],
+    interface_wait: Column,
+    wait_s: Falling[Column | float] = 0.0,
+    interface_switch_cycles: Falling[Column | float] = 0.0,
+    interface_switch_s: Falling[Column | float] = 0.0,
+    interface_host_clock_hz: Rising[Column | float] = np.inf,
+) -> Column:
+    """Ratio of the speeds of the whole program with and without its kernel offloaded.
+
+    ``1 / (1 - alpha + n (h + W))``, a number, for shares up to 1.  h is T1 for a host that waits
+    (sync), T_oh and two thread switches for one that runs another thread (sync_os), T_oh for one
+    that goes on (async): unlike `host_cores` it includes the transfer, as in the paper.  W is 0
+    if the study does not define the arrivals of offloads.
+
+    With ``C1 = alpha / (n A)`` the first is the paper's ``alpha / A + n (o + L + Q)``.  Here C1 is
+    the fleet's time, and the part of the transfer that it hides is not counted twice.
+
+    References
+    ----------
+    Sriraman & Dhanotia, ASPLOS 2020, the speedups of Sync, Sync-OS and Async.  As in the authors'
+    published program, whose o1 is both switches of an offload.
+    """
+    switch = 2.0 * (interface_switch_cycles / interface_host_clock_hz + interface_switch_s)
+    switched = np.equal(interface_wait, WAIT_MODES.index("sync_os"))
+    held = np.where(
+        np.equal(interface_wait, WAIT_MODES.index("sync")),
+        offload_latency_s,
+        transfer_s + np.where(switched, switch, 0.0),
+    )
+    rest = np.maximum(1.0 - workload_program_share, 0.0)
+    return 1.0 / (rest + workload_program_offloads_hz * (held + wait_s))

@@ -95,6 +95,7 @@ TIMES_S = {
 }
 """What an offload takes besides the accelerator, and while it computes, by fields."""
 ARRIVALS = ("", ", arrivals: poisson", ", chained: true, streams: 3")
+ARRIVALS += (", program_share: 0.4, program_offloads: 100 kHz",)
 
 
 @pytest.mark.parametrize(("kind", "inside"), [("acceleration: 20", 20), ("includes: device", 0)])

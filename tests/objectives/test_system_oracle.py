@@ -38,6 +38,7 @@ def test_every_quantity_of_a_chain_is_that_of_the_oracle() -> None:
     of_mixes |= {"pcie_cv2", "stored_load"}  # and those in tests/objectives/test_sizes.py
     of_accelerators = {"accelerated_limit_bit_per_s"}  # in tests/objectives/test_acceleration.py
     of_hosts = {"host_slots", "carried_demand_bit_per_s"}  # in tests/runs/test_host_alone.py
+    of_hosts |= {"program_speedup"}  # in tests/objectives/test_program.py
     left = set(QUANTITIES) - checked - of_mixes - of_accelerators - of_hosts
     assert left == {"break_even_byte", "area_ge", "area_lc", "block_rams", "multipliers"}
 

@@ -18,6 +18,7 @@ GOALS = {
     "busiest_load": "minimise",
     "offload_latency_mean": "minimise",
     "offload_latency_p99": "minimise",
+    "program_speedup": "maximise",
 }
 FEW, REST = range(40), range(40, 120)
 
@@ -25,6 +26,7 @@ FEW, REST = range(40), range(40, 120)
 def waiting_study(rng: np.random.Generator) -> str:
     """Return a study of a few thousand designs at most, whose offloads vary."""
     lines = ["workload:", f"  rate: {rng.integers(1, 60)} Gbit/s"]
+    lines += ["  program_share: 40 %", "  program_offloads: 100 kHz"]
     lines += ["  granularity: 1 KiB", f"  arrivals: {rng.choice(['poisson', '{cv2: 4}'])}"]
     if rng.random() < 0.2:
         lines += ["  chained: true", f"  streams: {rng.integers(1, 40)}"]
@@ -48,6 +50,7 @@ def waiting_study(rng: np.random.Generator) -> str:
                 "offload_latency_p99 <= 3 us",
                 "wait <= 200 ns",
                 "busiest_load <= 0.9",
+                "program_speedup >= 1.2",
                 "host_cores <= 6",
             ]
         )

@@ -11,10 +11,13 @@ import pytest
 
 import dse
 from dse.contract import Core
+from dse.cores.characterised import FAMILIES
 from dse.errors import PluginError, StudyError
 from dse.plugins import registry
 from dse.study import study
+from dse.study.cores import provided
 from tests.conftest import ROOT, Write, run_dse
+from tests.cores.test_characterised import CORES, fastest_of
 
 AEAD = """
 workload: {rate: 100 Gbit/s}
@@ -80,13 +83,40 @@ def test_a_kernel_of_another_function_is_said(write: Write) -> None:
     assert "compares two functions" not in notes(write(text.replace("KERNEL", "aes_256_gcm_zen5")))
 
 
-def test_cores_of_several_nodes_are_named(write: Write) -> None:
+def test_cores_of_several_nodes_are_named_unless_they_are_scaled(write: Write) -> None:
     text = (
         "workload: {rate: 1 Gbit/s}\n"
         "stages: [{provides: des, instances: least, evidence: [synthesis]}]\n"
         "objectives: {area: minimise}\n"
     )
     assert "designs of several nodes in one list, and nothing is scaled: " in notes(write(text))
+    scaled = notes(write(text.replace("least", "least, scale_to: 32 nm")))
+    assert "nothing is scaled" not in scaled
+    assert "areas are scaled to 32 nm" in scaled
+
+
+def test_scaled_areas_are_printed_ones_over_the_entry_and_have_no_power(write: Write) -> None:
+    text = AEAD.replace("node: 65 nm", "node: 65 nm, scale_to: 7 nm")
+    (stage,) = study.prepare(study.read_study(write(text), ())).problem.stages
+    (plain,) = study.prepare(study.read_study(write(AEAD), ())).problem.stages
+    assert stage.designs.metrics.area_m2 == pytest.approx(plain.designs.metrics.area_m2 / 25)
+    assert stage.designs.uncertainty["area_m2"].max() < 0.05
+    assert stage.designs.uncertainty["area_m2"].min() > 0
+    assert not stage.designs.has_figures("dynamic_power_w")
+
+
+def test_areas_of_our_own_cores_scale_within_a_factor_of_two() -> None:
+    """From 130 nm to a predictive 7 nm; docs/studies.md says so."""
+    factor, _ = provided.scaled_area("130 nm", "7 nm")
+    off = [
+        factor * float(row["area_um2"]) / float(fastest_of(f"{family}_asap7")[name]["area_um2"])
+        for family in FAMILIES
+        for library in ("sky130", "ihp130")
+        if f"{family}_{library}" in CORES
+        for name, row in fastest_of(f"{family}_{library}").items()
+    ]
+    assert len(off) > 100
+    assert 0.5 < min(off) < 0.6 < 1.5 < max(off) < 1.6
 
 
 POWER = "objectives: {area: minimise, power: minimise}"
@@ -107,8 +137,14 @@ POWER = "objectives: {area: minimise, power: minimise}"
         ("provides: aead, node: 7", POWER, "stages.0.node: 7; it must be text"),
         ("provides: aead, evidence: [placed]", POWER, "xoodyak_65nm (synthesis)"),
         ("provides: aead, among: [romulus_65nm, des]", POWER, "core 'des' provides des, and not"),
+        ("provides: aead, scale_to: 5 nm", "objectives: {area_m2: minimise}", "5 nm are not"),
         ("provides: aead, core: des", POWER, "a core, a table or a function"),
         ("core: des, node: 65 nm", POWER, "only a stage with a function has it"),
+        (
+            "provides: sha512, scale_to: 7 nm",
+            "objectives: {area_lc: minimise}",
+            "areas of UltraScale+ are not scaled",
+        ),
     ],
 )
 def test_what_cannot_be_answered_says_what_is_close(

@@ -1,10 +1,19 @@
-"""Designs of a stage that names a function: the designs of every core that provides it."""
+"""Designs of a stage that names a function: the designs of every core that provides it.
+
+Areas of one node at another are scaled by a published table: Stillmaker and Baas, Scaling
+equations for the accurate prediction of CMOS device performance from 180 nm to 7 nm, Integration
+58 (2017) 74-81.  An area at the new node is the area at the old node over the entry in the row of
+the new node and the column of the old node.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -13,7 +22,8 @@ from dse import contract
 from dse.algebra import units
 from dse.contract import Column
 from dse.contract.functions import close_functions, provided
-from dse.errors import nearest
+from dse.contract.published import read_published
+from dse.errors import UnitError, nearest
 from dse.files.document import stage_name
 from dse.model.designs import AREAS, BLOCKS, POWERS, Designs
 from dse.plugins import registry
@@ -24,6 +34,54 @@ from dse.study.reader import Reader
 from dse.study.records import record_of
 from dse.study.scenario import Scenario
 from dse.study.tables import names_power
+
+_NODE = re.compile(r"(\d+) nm")
+
+
+@cache
+def _entries() -> dict[tuple[int, int], float]:
+    """Return the table by old node and new node, in nm."""
+    table = read_published(files("dse.study.cores") / "technology_area.csv")
+    return {
+        (int(name.removeprefix("from_")), int(row["to_nm"])): float(cell)
+        for row in table.rows
+        for name, cell in row.items()
+        if name != "to_nm"
+    }
+
+
+def scaled_area(old: str, new: str) -> tuple[float, float]:
+    """Return the factor from an area at one node to another, and its relative spread.
+
+    The spread is the standard deviation of the paths through one node in between, as entries have
+    two digits.  The difference between the scaling of designs and of the cells behind the table is
+    not published.
+
+    Raises
+    ------
+    UnitError
+        A node is not in the table.
+    """
+    known = sorted({node for node, _ in _entries()})
+    found = []
+    for name in (old, new):
+        match = _NODE.fullmatch(name)
+        if match is None or int(match[1]) not in known:
+            listed = ", ".join(f"{node} nm" for node in known)
+            raise UnitError(f"areas of {name or 'no node'} are not scaled", f"known are {listed}")
+        found.append(int(match[1]))
+    start, end = found
+    if start == end:
+        return 1.0, 0.0
+    direct = _entries()[start, end]
+    low, high = sorted(found)
+    ways = [
+        _entries()[start, node] * _entries()[node, end] / direct
+        for node in known
+        if low < node < high
+    ]
+    return 1.0 / direct, float(np.std([1.0, *ways]))
+
 
 _CLOSE = 6
 """Most functions that are proposed in place of one that no core provides."""
@@ -50,6 +108,7 @@ def note_taken(
     wanted: str,
     taken: Sequence[Taken],
     refused: Mapping[str, str],
+    written: schema.StageSection,
     scenario: Scenario,
     reader: Reader,
 ) -> None:
@@ -68,10 +127,10 @@ def note_taken(
             "that they are equally secure"
         )
     nodes = dict.fromkeys(one.core.node or "a node that is not stated" for one in taken)
-    if len(nodes) > 1:
+    if len(nodes) > 1 and written.scale_to is None:
         reader.notes.append(
             f"{wanted}: designs of several nodes in one list, and nothing is scaled: "
-            f"{', '.join(nodes)}; write `node` for one of them"
+            f"{', '.join(nodes)}; write `node` for one of them, or `scale_to`"
         )
     reader.notes += (
         f"kernel {kernel.name} computes {', '.join(kernel.provides)} on the host, and the "
@@ -146,7 +205,9 @@ def provided_designs(
         refuse_function(wanted, refused, cores, reader)
         return None
     designs = _joined(taken)
-    note_taken(wanted, taken, refused, scenario, reader)
+    if written.scale_to is not None:
+        designs = _scaled(designs, taken, written.scale_to, reader)
+    note_taken(wanted, taken, refused, written, scenario, reader)
     note_placed({one.core.name: one.kit for one in taken}, written.figures, reader)
     return designs
 
@@ -301,3 +362,25 @@ def _columns(
         )
         for metric in sorted({metric for _, columns in parts for metric in columns})
     }
+
+
+def _scaled(designs: Designs, taken: Sequence[Taken], node: str, reader: Reader) -> Designs:
+    """Return designs with their areas at another node, and no power, which is not scaled."""
+    factors, spreads = [], []
+    with reader.at(("scale_to",)):
+        for one in taken:
+            factor, spread = scaled_area(one.core.node, node)
+            factors += [factor] * len(one.designs.names)
+            spreads += [spread] * len(one.designs.names)
+    if len(factors) < len(designs.names):
+        return designs
+    area = designs.metrics.area_m2 * np.array(factors)
+    none = np.full_like(area, np.nan)
+    metrics = replace(designs.metrics, area_m2=area, dynamic_power_w=none, leakage_power_w=none)
+    share = np.hypot(designs.uncertainty.get("area_m2", 0.0), np.array(spreads))
+    reader.notes.append(
+        f"areas are scaled to {node} (Stillmaker and Baas, 2017; ways through other nodes differ "
+        f"by {100 * max(spreads):.2g} % at most); clocks stay those of their nodes, slower "
+        "than a newer one would be, and powers are omitted"
+    )
+    return Designs(designs.names, metrics, {**designs.uncertainty, "area_m2": share})
