@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,7 @@ from dse.runs.solved import Options, Run, SolvedStudy, inputs_of
 from dse.search.open_problem import opened
 from dse.study.measuring import STORE, STORED, Keeping, measuring
 from dse.study.overrides import sweep_of
-from dse.study.study import prepare
+from dse.study.study import prepare, whole_document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,6 +87,20 @@ class Result(Printable):
         """Warnings when it was saved: pictures, remains of killed runs."""
         self.resume = ""
         """The command that goes on with it, or empty without measurements in a folder."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the manifest, and studies as they are written.  Tables follow from these."""
+        run, shown = self.run, ("front", "evaluations", "_front", "_evaluations", "_arrays")
+        whole = whole_document(run.document, [answer.study for answer in run.answers])
+        state = {"manifest": self.manifest, **vars(self), "run": replace(run, document=whole)}
+        return {name: of for name, of in state.items() if name not in shown}
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether another result has the same front, evaluations and manifest."""
+        if not isinstance(other, Result):
+            return NotImplemented
+        same = self.front.equals(other.front) and self.evaluations.equals(other.evaluations)
+        return same and self.manifest == other.manifest
 
     @cached_property
     def front(self) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from dse.search.outcome import FAILING, INTERRUPTED, Outcome
 from dse.search.settings import SearchSettings
 from dse.study.overrides import Sweep
 from dse.study.search_section import Options as Options
-from dse.study.study import Study
+from dse.study.study import Study, prepare, whole_document
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,15 @@ class SolvedStudy:
     outcome: Outcome
     quality: Quality
     seconds: float
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the study, at this value of its sweep, as it is written; it is read again."""
+        whole = whole_document(self.study.document, [self.study])
+        return _read_again, (whole, self.outcome, self.quality, self.seconds)
+
+
+def _read_again(whole: Document, *found: Any) -> SolvedStudy:
+    return SolvedStudy(prepare(whole), *found)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,10 @@
-"""A result in other programs: arrays, indicators of pymoo, a study of Optuna."""
+"""A result in the hands of other programs: pickles, arrays, pymoo's indicators, Optuna's study."""
 
 from __future__ import annotations
+
+import copy
+import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +16,36 @@ from tests.conftest import STUDIES
 SMALL, SWEPT = STUDIES / "settop_116mbps.yaml", STUDIES / "platforms_power_bound.yaml"
 SHIPPED = ("crypto_interface_100gbps", "tls_100gbps", "storage_xts_100gbps", "des_100gbps")
 """Names of aliases, mixes of sizes, the host alone, record files, fleets."""
+
+
+@pytest.mark.parametrize("name", [*SHIPPED, SWEPT.stem])
+def test_a_result_that_is_pickled_or_copied_equals_itself(name: str) -> None:
+    result = dse.run(STUDIES / f"{name}.yaml")
+    again = pickle.loads(pickle.dumps(result))  # noqa: S301
+    for other in (again, copy.copy(result), copy.deepcopy(again)):
+        assert other == result
+        assert other.text() == result.text()
+    assert repr(pickle.loads(pickle.dumps(dse.load(SMALL)))) == repr(dse.load(SMALL))  # noqa: S301
+    assert again != dse.run(SMALL)
+
+
+def test_a_pickle_needs_no_file_and_no_program(tmp_path: Path) -> None:
+    (tmp_path / "pool.csv").write_text("width\n1\n2\n4\n")
+    (tmp_path / "s.yaml").write_text(
+        "designs: pool.csv\nevaluate: {outputs: {area: um2, power: mW}}\n"
+        "objectives: {area: minimise, power: minimise}\n"
+    )
+    result = dse.run(
+        tmp_path / "s.yaml", evaluate=lambda width: {"area": 10 * width, "power": 8 / width}
+    )
+    written = pickle.dumps(result)
+    for file in tmp_path.iterdir():
+        file.unlink()
+    again = pickle.loads(written)  # noqa: S301
+    assert again == result
+    assert dse.answer(again).pick.name == dse.answer(result).pick.name
+    assert again.save(tmp_path / "run").is_dir()
+    assert dse.verify(tmp_path / "run").holds
 
 
 def test_arrays_are_the_front_and_say_what_their_columns_are() -> None:
