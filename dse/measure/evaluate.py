@@ -24,9 +24,9 @@ from dse.errors import UnitError, nearest, plural
 from dse.files.document import Document
 from dse.files.headers import DIMENSIONLESS
 from dse.files.inputs import Input, base_of, content_of, locate
-from dse.files.json import reason
+from dse.files.json import read_regular, reason
 from dse.measure.command import PLACES, Command, placeholders, wrong_arguments
-from dse.measure.function import FunctionEvaluator, code_identity
+from dse.measure.function import FileFunction, FunctionEvaluator, code_identity, require_function
 from dse.measure.outputs import Declared
 from dse.model.beforehand import MOST_CODES
 from dse.model.measured import Bench, MeasuredColumns, MemoryShelf
@@ -132,20 +132,27 @@ def evaluator_of(
         _file_hashes(section, reader)
         return replace(reader.document.recorded, outputs=outputs.units)
     function = reader.document.evaluate
-    if (section.command is None) == (function is None):
-        rule = "designs are measured by `command`, or by a function given to dse.run"
-        reader.fault((), rule, "remove one of them" if function else "add one", "")
+    ways = {"command": section.command, "function": section.function, "a function": function}
+    given = [name for name, there in ways.items() if there is not None]
+    if len(given) != 1:
+        rule = (
+            "designs are measured by one of `command`, `function`, or a function given to dse.run"
+        )
+        reader.fault((), rule, f"remove one of {', '.join(given)}" if given else "add one", "")
         return None
     if section.command is not None:
         return _command(section, outputs, axis_units, reader)
     if section.infeasible is not None and section.infeasible.exit:
         rule = "a function has no exit status"
         reader.fault(("infeasible", "exit"), rule, "remove it, and raise dse.InfeasibleDesign")
+    if section.timeout is not None and function is None:
+        rule = "a function cannot be ended when its time is over"
+        reader.fault(("timeout",), rule, "remove it, or write a command")
     if section.memory is not None:
         rule = "a function has the memory of this program"
         reader.fault(("memory",), rule, "remove it, or write a command")
     if function is None:
-        return None
+        return _file_function(section, outputs, axis_units, reader)
     try:
         inspect.signature(function).bind(**dict.fromkeys(axis_units))
     except TypeError as error:
@@ -156,6 +163,28 @@ def evaluator_of(
         pass  # a function of C has no known arguments
     known = _known(section, outputs, reader, function=code_identity(function))
     return FunctionEvaluator(function=function, **known)
+
+
+def _file_function(
+    section: schema.EvaluateSection, outputs: Outputs, axis_units: AxisUnits, reader: Reader
+) -> FileFunction | None:
+    """Return a function in a file in the study's folder, which is read but not imported."""
+    written = str(section.function)
+    name, _, function = written.rpartition(":")
+    place, where = locate(reader.document, name), ("function",)
+    if not (name.endswith(".py") and function.isidentifier()):
+        rule = "a function is written as its file and its name"
+        reader.fault(where, rule, "write for instance `function: model.py:area`")
+        return None
+    try:
+        text = read_regular(place, LARGEST_FILE_BYTE).decode()
+    except (OSError, ValueError) as error:
+        reader.fault(where, f"{name} cannot be read: {reason(error)}", base_of(reader.document), "")
+        return None
+    with reader.at(where):
+        require_function(text, function, axis_units)
+    known = _known(section, outputs, reader, function=written)
+    return FileFunction(file=str(place.absolute()), name=function, **known)
 
 
 def _command(
@@ -269,7 +298,9 @@ def _matching(pattern: str, document: Document) -> list[str]:
 
 
 def _own_files(section: schema.EvaluateSection) -> list[str]:
-    """Return the program and the arguments of a section in the study's folder."""
+    """Return the program, arguments and function of a section in the study's folder."""
+    if section.function is not None:
+        return [section.function.rpartition(":")[0]]
     arguments = [str(argument) for argument in section.command or ()]
     program = [one for one in arguments[:1] if "/" in one and "{" not in one]
     return program + [match[1] for one in arguments if (match := _BESIDE.fullmatch(one))]
@@ -290,7 +321,7 @@ def measured_quantities(
             rule = "it is an output as well, and a name stands for one of them"
             reader.fault(("axes", name), rule, "rename the axis or the output", repr(name))
     measured = _measured_of(written, outputs, space, reader)
-    source = str(section.command[0]) if section.command else "a function"
+    source = section.function or (str(section.command[0]) if section.command else "a function")
     about = {"words": "What is measured", "source": f"measured by {source}"}
     return measured, {name: column_quantity(name, **about) for name in outputs.units}
 

@@ -1,17 +1,22 @@
-"""A Python function of the user that measures one design."""
+"""A Python function of the user that measures one design: an object, or a name in a file."""
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import importlib.util
 import inspect
 import json
+import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from dse.contract.evaluators import INFEASIBLE, InfeasibleDesign, Measurement, Value
-from dse.errors import FOREIGN
+from dse.errors import FOREIGN, UnitError, nearest
 from dse.measure.outputs import NO_OUTPUTS, Declared, UnusableOutputError, values
 
 
@@ -67,6 +72,91 @@ def _plain(value: object) -> object:
     value = item() if callable(item) and getattr(value, "size", 1) == 1 else value
     plain = value is None or isinstance(value, int | float | str)
     return value if plain else {"kind": type(value).__name__}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileFunction:
+    """A function in a Python file, which is imported only to measure.
+
+    Attributes
+    ----------
+    file, name
+        Path of the file, and name of the function.
+    outputs, identity, declared
+        As in `FunctionEvaluator`.
+    """
+
+    file: str
+    name: str
+    outputs: Mapping[str, str] = field(hash=False)
+    identity: str
+    declared: Declared = NO_OUTPUTS
+
+    def measure(self, design: Mapping[str, Value], folder: Path) -> Measurement:
+        """Measure one design once.  A file that cannot be imported fails like a program."""
+        try:
+            function = _imported(self.file, self.name, self.identity)
+        except FOREIGN as error:  # anything that a foreign module raises
+            cause = f"{self.file} cannot be imported: {type(error).__name__}: {error}"
+            return Measurement(values={}, cause=cause, kind="start")
+        return FunctionEvaluator(
+            function=function, outputs=self.outputs, identity=self.identity, declared=self.declared
+        ).measure(design, folder)
+
+
+@cache
+def _imported(file: str, name: str, identity: str) -> Callable[..., Any]:
+    """Import a file, with its folder in the path, and return a function.
+
+    A file of another `identity` has another content, and is imported again.
+    """
+    place = Path(file)
+    spec = importlib.util.spec_from_file_location(f"_measuring_{place.stem}", file)
+    if spec is None or spec.loader is None:
+        raise ImportError("it is no file of Python")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    sys.path.insert(0, str(place.parent))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(place.parent))
+    found: Callable[..., Any] = getattr(module, name)
+    return found
+
+
+def require_function(text: str, name: str, axes: Collection[str]) -> None:
+    """Refuse a Python file without a function of these axes, and run nothing of it.
+
+    Raises
+    ------
+    UnitError
+        With rule and remedy.
+
+    Examples
+    --------
+    >>> require_function("def area(unroll, width=8): ...", "area", ["unroll"])
+    """
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise UnitError(f"the file is no Python: {error}", "repair it") from error
+    known = {one.name: one.args for one in tree.body if isinstance(one, ast.FunctionDef)}
+    if name not in known:
+        remedy = nearest(name, known) if known else f"write `def {name}(...)`"
+        raise UnitError(f"the file defines no function {name!r}", remedy)
+    given = known[name]
+    names = [one.arg for one in (*given.args, *given.kwonlyargs)]
+    required = {one.arg for one in given.args[: len(given.args) - len(given.defaults)]}
+    pairs = zip(given.kwonlyargs, given.kw_defaults, strict=True)
+    required |= {one.arg for one, default in pairs if default is None}
+    unknown = given.kwarg is None and not {*axes} <= {*names}
+    if unknown or given.posonlyargs or not required <= {*axes}:
+        names = [*(one.arg for one in given.posonlyargs), *names]
+        rule = f"{name} is called with {', '.join(axes)}, by name, and it takes "
+        raise UnitError(
+            rule + (", ".join(names) or "nothing"), "name its arguments and the axes alike"
+        )
 
 
 def code_identity(function: Callable[..., object]) -> str:

@@ -55,9 +55,12 @@ def retry_text(folder: Path) -> str:
 
 
 def programs_of(document: Document) -> Iterator[str]:
-    """Yield the command that measures for a study, if there is one."""
-    if isinstance(command := document.section(EVALUATE).get("command"), list):
+    """Yield the command or the function that measures for a study."""
+    section = document.section(EVALUATE)
+    if isinstance(command := section.get("command"), list):
         yield shlex.join(map(str, command))
+    elif function := section.get("function"):
+        yield f"the function {function}"
 
 
 def require_nothing_measured(prepared: Study) -> None:

@@ -69,6 +69,9 @@ class EvaluateSection(StudySection):
     command: list[str | int | float] | None = option(
         "Program and arguments; {axis} stands for its value", None, min_length=1
     )
+    function: str | None = option(
+        "A function of a file in its folder, `model.py:area`, in place of a command", None
+    )
     outputs: dict[str, Output] = entries("Quantity -> unit")
     timeout: Annotated[Amount, Duration("Longest that one attempt may take", ("timeout_s",))] = None
     memory: Amount = quantity("Most memory of each of its processes; all there is", "memory_byte")

@@ -64,22 +64,23 @@ def host_alone(folder: Path) -> Path:
 
 MEASURED = """\
 # Which unrolling?
-evaluate: {outputs: {area: um2, time: ns}}
+evaluate: {function: "model.py:measure", outputs: {area: um2, time: ns}}
 axes: {unroll: {from: 1, to: 6}, wide: [false, true]}
 objectives: {area: minimise, time: minimise}
 """
-
-
-def measure(unroll: float, wide: str) -> dict[str, float]:
+MODEL = """\
+def measure(unroll, wide):
     if unroll == 5:
         raise RuntimeError("the tool crashed")
     return {"area": 4000 * unroll * (1 + (wide == "true")), "time": 900 / unroll}
+"""
 
 
 def measured(folder: Path) -> Path:
     folder.mkdir()
     (folder / "study.yaml").write_text(MEASURED, encoding="utf-8")
-    dse.run(folder / "study.yaml", evaluate=measure, out=folder / "run", plots=False)
+    (folder / "model.py").write_text(MODEL, encoding="utf-8")
+    dse.run(folder / "study.yaml", out=folder / "run", plots=False)
     return dse.report(folder / "run")
 
 

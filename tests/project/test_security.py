@@ -85,11 +85,17 @@ constraints: [area <= 1 mm2]
 """
 MEASURED = """\
 # Which?
-evaluate: {command: COMMAND, outputs: {area: um2, delay: ns}}
+evaluate: {HOW, outputs: {area: um2, delay: ns}}
 axes: {n: {from: 1, to: 9}}
 objectives: {area: minimise, delay: minimise}
 """
-MODULE = "marker = 1\n"
+MODULE = """\
+marker = 1
+
+
+def measured(n: float) -> dict[str, float]:
+    return {"area": n, "delay": 10 / n}
+"""
 ASKED = ("check", "answer", "explain", "flips", "uncertainty")
 OF_RUNS = ("status", "answer", "report --out out.html", "verify", "explain", "flips")
 
@@ -98,15 +104,14 @@ OF_RUNS = ("status", "answer", "report --out out.html", "verify", "explain", "fl
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Studies, what they name, a plug-in that nobody names, and a run of measured designs."""
     folder = tmp_path_factory.mktemp("security")
-    works = r"[printf, 'area = {n}\ndelay = 1e-{n}\n']"
-    by = {"works": works, "command": "[touch, ran]"}
-    texts = {f"{name}.yaml": MEASURED.replace("COMMAND", how) for name, how in by.items()}
+    by = {"function": "function: model.py:measured", "command": "command: [touch, ran]"}
+    texts = {f"{name}.yaml": MEASURED.replace("HOW", how) for name, how in by.items()}
     texts |= {"models.yaml": MODELLED, "mine.yaml": RECORD, "cores.csv": CORES}
-    for name, text in texts.items():
+    for name, text in (texts | {"model.py": MODULE}).items():
         (folder / name).write_text(text, encoding="utf-8")
     (folder / "shipped.yaml").write_bytes((STUDIES / "settop_116mbps.yaml").read_bytes())
     stranger(folder, "[dse.cores]\nmarker = stranger:marker\n", MODULE)
-    dse.run(folder / "works.yaml", out=folder / "out-measured", plots=False)
+    dse.run(folder / "function.yaml", out=folder / "out-measured", plots=False)
     return folder
 
 
@@ -119,7 +124,7 @@ def commands(source: str, asked: tuple[str, ...]) -> list[str]:
     [
         ["run models.yaml --out out", *commands("models.yaml", ASKED), *commands("out", OF_RUNS)],
         ["run shipped.yaml --out out2", "map shipped.yaml workload.rate=50..200Mbps"],
-        commands("command.yaml", ASKED),
+        [*commands("function.yaml", ASKED), *commands("command.yaml", ASKED)],
         [*commands("out-measured", OF_RUNS), "report out-measured --pictures"],
         [
             "fit core cores.csv --over cycles_per_block --out out3",

@@ -103,6 +103,14 @@ def faults(write: Write) -> Callable[[str], list[str]]:
             ],
         ),
         (
+            "  command:",
+            "  function: nothing\n  command:",
+            [
+                "study.yaml:5:1: evaluate: designs are measured by one of `command`, `function`, "
+                "or a function given to dse.run; remove one of command, function"
+            ],
+        ),
+        (
             "[slim, wide]",
             "[slim, 3]",
             [
