@@ -46,7 +46,6 @@ WINGS = {
         "dse/methods/gaussian.py",
         "dse/runs/measurements.py",
         "dse/study/measuring.py",
-        "dse/runs/unfinished.py",
     ),
 }
 """Parts that no everyday question enters, by file or folder."""

@@ -21,7 +21,7 @@ from dse.files.document import read_document
 from dse.measure import run_store
 from dse.measure.store import STORE, open_store, open_to_read
 from dse.runs.result import Result, run_folder
-from dse.runs.unfinished import run_so_far
+from dse.runs.status import run_so_far
 from dse.study.measuring import measuring
 from tests.conftest import STUDIES, run_dse
 from tests.runs import test_measuring
