@@ -1,4 +1,4 @@
-"""Measuring designs outside, by programs and functions, and keeping what came of it.
+"""Measurements of designs by programs and functions, and their storage.
 
 A wing: studies and runs reach it by its name, through `public`, the contract of
 `dse.study.measuring`.

@@ -43,8 +43,8 @@ Running = tuple[Mapping[str, Value], float]
 """A design in progress, and the beginning of its attempt in seconds since the epoch."""
 
 Ended = Sequence[tuple[int, Measurement | None]]
-"""Numbers and measurements of ended attempts.  None is an attempt that was lost with its worker,
-independent of the design."""
+"""Numbers and measurements of ended attempts.  An attempt that was lost with its worker is
+None, whatever the design."""
 
 
 @runtime_checkable

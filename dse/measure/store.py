@@ -378,7 +378,7 @@ def _content(cells: Sequence[Any]) -> str:
 
 
 class StoreShelf:
-    """Measurements of one evaluator; a `dse.contract.evaluators.Shelf`.
+    """Measurements of one evaluator, as a `dse.contract.evaluators.Shelf`.
 
     Values of `reused` stores are copied to `store` when they are requested, with 0 attempts.  Their
     failures are not, and neither are values outside the `ranges` of this run.

@@ -138,7 +138,7 @@ def _version(library: str) -> str:
 
 
 def study_facts(document: Document, studies: Sequence[Study]) -> dict[str, Any]:
-    """Return the entries of a manifest that follow from the study alone."""
+    """Return the entries of a manifest that follow from the study."""
     first = studies[0]
     return {
         "question": first.question,

@@ -70,7 +70,7 @@ def require_nothing_measured(prepared: Study) -> None:
 
 
 def require_figures(prepared: Study) -> None:
-    """Raise `MeasurementError` for a study whose designs are measured, except that of a run."""
+    """Raise `MeasurementError` for a study whose designs are measured, except in a run."""
     measured = prepared.problem.measured
     if measured is not None and not isinstance(measured.bench.evaluator, RecordedEvaluator):
         raise MeasurementError(ONLY_RUNS)

@@ -71,7 +71,7 @@ class Result(Printable):
     Attributes
     ----------
     front : pandas.DataFrame
-        One row per design on the front; numbers in SI with their unit suffix.
+        One row per design on the front, with numbers in SI and their unit suffix.
     evaluations : pandas.DataFrame
         Evaluated designs (a uniform sample of many) with a column ``feasible``.
     manifest : dict
@@ -160,7 +160,7 @@ class Result(Printable):
         """Return the front, and other evaluated designs, as an `optuna.Study` of as many trials.
 
         Its values are `F`, with their names, and ``problem.optuna`` goes on with it.  `settings`
-        are those of `optuna.create_study`: a storage, a sampler.  Optuna knows no host alone.
+        are arguments of `optuna.create_study`: a storage, a sampler.  Optuna knows no host alone.
         """
         found, problem = self.X, self.run.first.problem
         others = _thin(self.run.answers[0].outcome.sample_index, max(trials - len(found), 0))
@@ -239,7 +239,7 @@ class Result(Printable):
         return front_figure(view_of(self._front, feasible_rows(self._evaluations), self.manifest))
 
     def save(self, folder: str | Path, *, plots: bool = True) -> Path:
-        """Write all files of the run to a folder, or none; pictures only with `plots`.
+        """Write all files of the run to a folder, or none.  Pictures are drawn with `plots`.
 
         An earlier run in the folder is replaced.  Pictures that cannot be drawn are in `warnings`.
 
@@ -322,7 +322,7 @@ def run_place(out: str | Path | None, document: Document, options: Options) -> I
     Raises
     ------
     ArgumentError
-        An option for measurements is given, and none are made or kept.
+        An option for measurements is given without measurements.
     OutputError, StoreError
         The folder has measurements of another study, or some cannot be read.
     """

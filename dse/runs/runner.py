@@ -177,7 +177,7 @@ def measure_front(problem: Problem, loss: Matrix, *, exact: bool, compare: bool 
     if not len(loss):
         return Quality()
     partly = problem.measured is not None
-    compare = compare and not partly  # only what was measured is known
+    compare = compare and not partly  # the rest is unknown
     front = loss if exact else _exact_front(problem) if compare else None
     best = front if front is not None else loss
     reference, ideal = reference_point(best), best.min(axis=0)
@@ -206,8 +206,8 @@ def share_at_least(
 ) -> Volume | None:
     """Return a lower bound of a front's share of the exact hypervolume, or None.
 
-    The space is divided into cells again and again.  The hypervolume of the front and the bounds
-    of all cells together is at least that of the exact front.  Cells without a feasible design,
+    The space is divided into cells again and again.  The front and the bounds of all cells
+    together have at least the hypervolume of the exact front.  Cells without a feasible design,
     beyond the reference, or dominated by the front drop out.
 
     Parameters
@@ -253,7 +253,7 @@ def _least(single: Cells, loss: Matrix, reference: Matrix, floor: Matrix) -> Mat
         if not wide or 2 * len(cells) > OPEN_CELLS:
             known = np.isfinite(least).all(axis=1)
             found.append(least[known])
-            cells = cells[~known]  # these alone go on
+            cells = cells[~known]  # only these go on
             if not len(cells):
                 return np.concatenate(found)
             if not wide or 2 * len(cells) > OPEN_CELLS:
