@@ -37,7 +37,7 @@ NEAR_S = 10.0
 """CPU time of an answer for nearby changes, if no limit is given."""
 
 SWEEP_FLIPS = (
-    "A sweep has an answer for each value: dse map says where they change places, and --set of "
+    "A sweep has an answer for each value: dse map has the values of changes, and --set of "
     "the swept field asks about one of them."
 )
 
@@ -68,8 +68,8 @@ def answer(
     rate
         Demanded rate: "100 Gbps" (default: the study's).
     prefer
-        What to minimise: power, area, knee, an expression (see `dse list objectives`).  What the
-        study prefers when None, else power when it is an objective, otherwise the first objective.
+        Quantity to minimise: power, area, knee, an expression (see `dse list objectives`).  By
+        default the study's, else power if it is an objective, otherwise the first objective.
     tolerance : PERCENT
         Designs this near the best count as equal, and other objectives decide: "1 %".  They do in
         the order in which the study names them.  By default the tolerance is the study's, if it has
@@ -77,7 +77,7 @@ def answer(
     overrides
         As in `load`.
     all
-        Show everything, not only what fits one screen.  A caller has it by default, as ``--json``
+        Show everything, not only one screen.  A caller has it by default, as ``--json``
         does, for `others` and ``text(all=True)``.  The command prints one screen by default.
         Without it `others` are the designs of one axis: the device, or the first with names.
     flips
@@ -151,7 +151,7 @@ def _share_within(written: str | float) -> float:
     try:
         return share_of_best(written)
     except UnitError as error:
-        rule = f"within {written!r}: what is good is a share of the best value, from 0 to 100 %"
+        rule = f"within {written!r}: a share of the best value is needed, from 0 to 100 %"
         raise UnitError(rule, error.remedy) from error
 
 

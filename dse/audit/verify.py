@@ -125,7 +125,7 @@ def _wrong_ledger(run: Finished, evaluated: int, pruned: int, every: Points) -> 
     right &= said.exact == run.manifest["exact"]
     whole = said.known + said.failed + said.unknown + said.pruned
     right &= (said.known, said.pruned) == (evaluated, pruned) and (open_ended or whole == designs)
-    return [] if right else [f"{LEDGER} of the manifest is not what follows from its counts"]
+    return [] if right else [f"{LEDGER} of the manifest contradicts its counts"]
 
 
 def _failed(problem: Problem) -> int:
@@ -193,7 +193,7 @@ def check_numbers(run: Finished, every: Points) -> Check:
             values = expected.get(name, empty)
             for number, row, value in zip(point.numbers, rows, values, strict=True):
                 if not stands_for(row[name], value):
-                    said = f"{row[name]!r} is written, the model says {value}"
+                    said = f"{row[name]!r} is written, the model gives {value}"
                     wrong.append(f"row {number + 1}, {name}: {said}")
     right = f"{len(columns)} columns of {plural(len(run.rows), 'row')} as the model has them"
     return check_of("numbers", wrong, f"{right}, within {BOUND_TOLERANCE:g}, relative")
@@ -255,7 +255,7 @@ def _wrong(run: Finished, every: Points, table: Table) -> Iterator[str]:
     if len(together) != _length(table):
         yield f"{file} has rows of values that are not in the sweep"
     elif (np.diff(together) < 0).any():
-        yield f"{file} has rows that do not stand in the order of the sweep"
+        yield f"{file} has rows that are not in the order of the sweep"
 
 
 def _rows_of(run: Finished, choice: int, table: Table) -> Rows:
@@ -283,7 +283,7 @@ def _wrong_part(run: Finished, point: WrittenFront, rows: Rows, part: Table) -> 
             continue  # it has the value of the sweep of each row
         empty = np.full(len(index), tables.absent(name))  # a column of other values of the sweep
         for row in np.flatnonzero(~_same(written, expected.get(name, empty))):
-            model = f", the model says {expected[name][row]}" if name in expected else ""
+            model = f", the model gives {expected[name][row]}" if name in expected else ""
             place = f"row {rows[row] + 1} of {file}, {name}"
             yield f"{place}: {written[row]!s} is written{model}"
 
@@ -340,8 +340,8 @@ def verify_run(
     ledger = ledger_of(manifest)
     files, entries = run_files.changed_files(manifest, folder), run_files.changed_entries(manifest)
     written = (
-        check_of("files", [*files], "each is the one that the run wrote, by its checksum"),
-        check_of("manifest", [*entries], "each entry is what the run wrote, by its checksum"),
+        check_of("files", [*files], "each is unchanged since the run, by its checksum"),
+        check_of("manifest", [*entries], "each entry is unchanged since the run, by its checksum"),
     )
     try:
         run = finished.read_run(folder, changed=True)

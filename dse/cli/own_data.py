@@ -134,7 +134,7 @@ def _hardware(call: Call, words: Sequence[str]) -> Any:
 
     if are_files(words):
         return call.of("verilog", "", "characterise")(words)
-    call.of("characterise", "a generator says this itself")
+    call.of("characterise", "a generator has this itself")
     if len(words) != 1:
         rule = "one generator at a time, or files of Verilog"
         remedy = f"name one generator, or files that end in {' or '.join(ENDINGS)}"

@@ -22,7 +22,7 @@ def answer(call: Call, *, all: bool = False, json: bool = False) -> None:
     Parameters
     ----------
     all
-        Show everything, not only what fits one screen.
+        Show everything, not only one screen.
     """
     shown = LateBar("assumptions")
     shown.doing("searching")

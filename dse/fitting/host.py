@@ -98,7 +98,7 @@ def measure_host(
         only = ", ".join(one.name.removeprefix("host_") for one in MEASURED if not one.algorithm)
         raise DseError(
             "cannot measure here: the program openssl is not on the PATH; install OpenSSL 3, or "
-            f"measure what needs none with --kernels {only}"
+            f"measure the kernels without it with --kernels {only}"
         )
     version = run_openssl(openssl, "version").strip() if openssl else ""
     found: list[MeasuredHost] = []

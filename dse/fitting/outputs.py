@@ -71,13 +71,13 @@ def parse_output(
     if parse is None:
         programs = "openssl speed, tcrypt, dpdk-test-crypto-perf, -compress-perf or accel_perf"
         rule = f"it is no output of {programs}, and no CSV of granularity and time"
-        found.fault(0, "", rule, "write what the program prints into it, header and all")
+        found.fault(0, "", rule, "write the whole output of the program into it")
         return found
     parse(found, clock_hz or math.nan)
     if not found.times and not found.faults:
         found.fault(0, "", "no line of it holds a time or a rate", "keep the program's table")
     if any(math.isnan(one[0]) for sizes in found.times.values() for one in sizes.values()):
-        found.fault(0, "", "nothing says how long a cycle is", 'add --clock "3 GHz"')
+        found.fault(0, "", "the time of a cycle is missing", 'add --clock "3 GHz"')
     return found
 
 
@@ -291,7 +291,7 @@ def _dpdk_columns(line: str) -> list[str]:
 def _compressed(found: ProgramOutput, at: int, row: _Row, options: dict[str, str]) -> None:
     if not {"segment", "segments"} <= options.keys():
         remedy = "keep the command, with --seg-sz and --max-num-sgl-segs, before its table"
-        found.fault(at, "", "nothing says the size of a call", remedy)
+        found.fault(at, "", "the size of a call is missing", remedy)
         return
     size = float(options["segment"]) * float(options["segments"])
     for direction in ("compression", "decompression"):
@@ -329,8 +329,8 @@ def _accel_perf(found: ProgramOutput, _: float) -> None:
         own = {match[1]: match[2] for match in _OF_RUN.finditer(run)}
         rows = [*_ACCEL.finditer(run)]
         if rows and not {"Transfer size", "Workload Type", "Queue depth"} <= own.keys():
-            rule = "nothing says workload, transfer size and queue depth of this run"
-            found.fault(start + rows[0].start(), "", rule, "keep all that accel_perf prints")
+            rule = "workload, transfer size or queue depth of this run is missing"
+            found.fault(start + rows[0].start(), "", rule, "keep the whole output of accel_perf")
         elif len(rows) > 2:  # the last one is the total
             remedy = "measure with one core and one thread"
             found.side_by_side(start + rows[1].start(), rows[1][0].strip(), remedy)
@@ -389,7 +389,7 @@ def _nothing_in_common(outputs: list[ProgramOutput], each: list[list[Key]]) -> D
     same = {name for name, _ in slow} & {name for name, _ in fast}
     remedy = f"measure one {'direction' if same else 'algorithm'} with both"
     if ("", "") in [*slow, *fast]:
-        remedy = "say which algorithm the other is of with --algorithm"
+        remedy = "name the algorithm of the other with --algorithm"
     held, others = (listed(sorted(map(key_text, keys))) for keys in each)
     return DseError(f"{one.path} holds {held} and {other.path} {others}; {remedy}")
 

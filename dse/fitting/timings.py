@@ -165,11 +165,11 @@ def _under_way(path: Path, known: int | None, given: int | None) -> int:
     """Return how many offloads are under way at a time: by the file, else by the command."""
     if known is None and given is None:
         raise ArgumentError(
-            f"{path} does not say how many offloads are under way at a time; add --in-flight N, "
+            f"{path} does not state the number of offloads under way at a time; add --in-flight N, "
             "1 if each waits for the one before"
         )
     if given is not None and known not in (None, given):
-        raise ArgumentError(f"--in-flight {given}: {path} says {known}; leave it out")
+        raise ArgumentError(f"--in-flight {given}: {path} has {known}; leave it out")
     return int(known or given or 1)
 
 
@@ -191,7 +191,7 @@ def _unit_faults(
         rule = f"{name} is given in {known}, with any prefix"
         yield table.fault(None, column, rule, f"write {_example(name)}")
     elif unit.startswith("cycles") and clock_hz is None:
-        rule, remedy = "nothing says how long a cycle is", 'add --clock "3 GHz"'
+        rule, remedy = "the time of a cycle is missing", 'add --clock "3 GHz"'
         yield table.fault(None, column, rule, remedy)
 
 
@@ -269,6 +269,6 @@ def _pair_notes(fast: ProgramOutput, lonely: list[float]) -> Iterator[str]:
         yield f"omitted, because only one output has it: {shown}"
     if not fast.elapsed:
         yield (
-            f"{fast.path.name} does not say that its seconds elapsed, and of the CPU they leave "
-            "waiting out: measure with -elapsed, and keep what openssl writes to standard error"
+            f"{fast.path.name} does not state that its seconds elapsed, and seconds of the CPU "
+            "omit waits: measure with -elapsed, and keep the standard error of openssl"
         )

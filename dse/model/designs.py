@@ -135,7 +135,7 @@ def check_metrics(core: str, names: tuple[str, ...], metrics: CoreMetrics) -> No
     omitted = (*AREAS, *BLOCKS, *POWERS)
     missing = {name for name in omitted if np.isnan(getattr(metrics, name)).all()}
     if missing.issuperset(AREAS):
-        raise ContractError(f"core {core!r} has no figures of area; give {' or '.join(AREAS)}")
+        raise ContractError(f"core {core!r} has no values of area; give {' or '.join(AREAS)}")
     if not missing.issuperset(POWERS):
         missing.difference_update(POWERS)
     for name in CoreMetrics.__dataclass_fields__:

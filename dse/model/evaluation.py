@@ -212,7 +212,7 @@ class Ledger:
         """Return a text on the requested designs of a space, all of which were requested."""
         said = "every design is measured"
         if self.infeasible:
-            said = "every design is measured, or infeasible as its program says"
+            said = "every design is measured, or infeasible by its program"
         return f"every design was requested, and {self.failed:,} failed" if self.failed else said
 
     def to_dict(self) -> dict[str, int]:

@@ -263,7 +263,7 @@ def as_losses(loss: ArrayLike) -> NDArray[np.float64]:
         row, column = np.argwhere(~np.isfinite(losses))[0]
         raise ContractError(
             f"objective {column} of design {row} is {losses[row, column]}; "
-            f"only finite losses can stand on a front"
+            f"only finite losses are allowed on a front"
         )
     return losses
 

@@ -24,7 +24,7 @@ from dse.plugins import registry
 _MOST_DESIGNS = 2_000
 """Approximate number of examined designs of a sample, and of a front with one more instance."""
 
-REPORT = "this is a fault of a model, not of the study: please report it, with the study"
+REPORT = "this is an error of a model, not of the study: please report it, with the study"
 
 
 def check_invariants(problem: Problem, front: Index, *samples: Index) -> None:

@@ -25,7 +25,7 @@ COUNT_BEFORE_NAME = re.compile(r"(?:^|(?<= \+ )|(?<= -> ))(\d+) (?=\S)")
 def fault_of_label(label: str) -> tuple[str, str] | None:
     """Return the rule that a label breaks and the remedy, or None if it is valid."""
     if not label.strip():
-        return "a label is what people read, and this one is empty", "write a few words, or none"
+        return "this label is empty", "write a few words, or none"
     if not label.isprintable():
         return "a label is one line of plain text", "write it without line breaks or tabs"
     if len(label) > LONGEST_LABEL:

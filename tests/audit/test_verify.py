@@ -114,7 +114,7 @@ def test_a_changed_number_is_refused(copy: Callable[[str], Path]) -> None:
     folder = copy("mix")
     rewrite(folder, lambda rows: [rows[0] | {"leakage_power_w": "0.001"}, *rows[1:]])
     assert failures(verify_run(folder, trials=TRIALS)) == {
-        "numbers": "row 1, leakage_power_w: '0.001' is written, the model says 0.00285"
+        "numbers": "row 1, leakage_power_w: '0.001' is written, the model gives 0.00285"
     }
 
 
@@ -130,7 +130,7 @@ def test_a_rounding_is_forgiven_and_a_changed_name_is_not(copy: Callable[[str], 
     assert "power_w" not in failures(verify_run(folder, trials=TRIALS)).get("numbers", "")
     rewrite(folder, lambda rows: [row | {"bound": "memory"} for row in rows])
     found = failures(verify_run(folder, trials=TRIALS))
-    assert "bound: 'memory' is written, the model says compute" in found["numbers"]
+    assert "bound: 'memory' is written, the model gives compute" in found["numbers"]
 
 
 def test_a_removed_design_is_refused_and_named(copy: Callable[[str], Path]) -> None:

@@ -74,8 +74,8 @@ class TestOpensslSpeed:
         self.write(tmp_path, TABLE, MR)
         files = None, tmp_path / "sw.txt", tmp_path / "hw.txt", TimingOptions()
         assert read_timings(*files).notes == (
-            "hw.txt does not say that its seconds elapsed, and of the CPU they leave waiting out: "
-            "measure with -elapsed, and keep what openssl writes to standard error",
+            "hw.txt does not state that its seconds elapsed, and seconds of the CPU omit waits: "
+            "measure with -elapsed, and keep the standard error of openssl",
         )
         for elapsed in (ELAPSED, SLEEPS.replace("0.10", "2.41")):
             self.write(tmp_path, TABLE, elapsed + MR)
@@ -173,20 +173,20 @@ class TestPrograms:
     @pytest.mark.parametrize(
         ("text", "said"),
         [
-            (MULTIBUFFER, ':1:1: nothing says how long a cycle is; add --clock "3 GHz"'),
+            (MULTIBUFFER, ':1:1: the time of a cycle is missing; add --clock "3 GHz"'),
             ("\n".join(TCRYPT.split("\n")[2:5]), ":1:24: 'test 0 (128"),
             (CRYPTO_PERF + CRYPTO_PERF.replace("3,64,32", "4,64,32"),
              ":1:1: 'lcore 3 and 4'; rates of calls side by side are a sum"),
             (CRYPTO_PERF.replace("3,64,32", "3,64,16"), ":1:1: 'burst 16 and 32'; "),
             (CRYPTO_PERF.replace("3.256,1.667", "0.000,0.000"), ":6:1: a row needs a size above"),
             (CRYPTO_PERF.replace(",703.383", ""), ":6:1: '3,64,32,10000000,"),
-            (COMPRESS_PERF.replace("--max-num-sgl-segs 1 ", ""), ":3:1: nothing says the size"),
+            (COMPRESS_PERF.replace("--max-num-sgl-segs 1 ", ""), ":3:1: the size of a call"),
             (ACCEL.replace("====", "0,1  1000/s  1 MiB/s  0  0\n====", 1),
              ":12:1: '0,1  1000/s  1 MiB/s  0'; rates of calls side by side"),
             (ACCEL.replace("Total                   2000000/s       7812 MiB/s                0",
                            "Total   2000000/s  7812 MiB/s  7"),
              ":13:1: 'Total   2000000/s  7812 MiB/s  7'; calls failed"),
-            (ACCEL[ACCEL.index("Core"):], ":3:1: nothing says workload, transfer size"),
+            (ACCEL[ACCEL.index("Core"):], ":3:1: workload, transfer size or queue depth"),
             (ACCEL + ACCEL.replace("32\n", "64\n"), ":1:1: 'queue depth 32 and 64'; "),
             ("a,b\n1,2\n", ":1:1: it is no output of openssl speed, tcrypt, dpdk-test-crypto"),
             ("testing speed of sha1 (x)\n", ":1:1: no line of it holds a time or a rate"),
@@ -209,7 +209,7 @@ class TestPrograms:
         assert found.facts["algorithm"] == "aes-128-cbc encryption"
         assert found.facts["hardware_driver"] == "cbc-aes-qce"
         table = "granularity_byte,host_us\n64,1\n1024,10\n8192,80\n"
-        with pytest.raises(DseError, match="say which algorithm the other is of with --algorithm"):
+        with pytest.raises(DseError, match="name the algorithm of the other with --algorithm"):
             self.pair(tmp_path, table, CRYPTO_PERF, TimingOptions(in_flight=64))
         named = self.pair(tmp_path, "# algorithm: aes-128-cbc\n" + table, CRYPTO_PERF,
                           TimingOptions(in_flight=64))  # fmt: skip
@@ -222,9 +222,9 @@ class TestPrograms:
         )
 
     def test_synchrony_is_asked_for_where_the_file_does_not_say(self, tmp_path: Path) -> None:
-        with pytest.raises(DseError, match="does not say how many offloads are under way"):
+        with pytest.raises(DseError, match="does not state the number of offloads under way"):
             self.pair(tmp_path, CRYPTO_PERF, CRYPTO_PERF, TimingOptions())
-        with pytest.raises(DseError, match="says 1; leave it out"):
+        with pytest.raises(DseError, match="has 1; leave it out"):
             self.pair(tmp_path, MR, MR, TimingOptions(in_flight=8))
 
     def test_directions_are_compared(self, tmp_path: Path) -> None:
@@ -270,10 +270,13 @@ class TestPublicReports:
         ("text", "said"),
         [
             (BLOCK, "no line of it holds a time or a rate"),
-            (BLOCK.replace("Queue depth:    32\n", "") + ROWS, "nothing says workload, transfer"),
+            (
+                BLOCK.replace("Queue depth:    32\n", "") + ROWS,
+                "workload, transfer size or queue depth",
+            ),
             (BLOCK + PUBLIC["TWO_CORES"], "rates of calls side by side are a sum"),
             (BLOCK.replace("Accel", "Idxd"), "it is no output of openssl speed, tcrypt, dpdk"),
-            (COMPRESSED + SECOND, "nothing says the size of a call"),
+            (COMPRESSED + SECOND, "the size of a call is missing"),
             (SIZES + COMPRESSED + SECOND, "'lcore 1 and 4'; rates of calls side by side"),
             (QAT + PUBLIC["GUIDE"], "'lcore 2 and 72'; rates of calls side by side"),
         ],

@@ -54,7 +54,7 @@ def test_an_answer_tells_them_and_nonsense_is_refused() -> None:
     told = dse.answer(path, all=False, flips=False, within="5 %").text()
     assert "Within 5 % of the least power:" in told
     assert "des.u16: 2 to 3 (now 3)." in told
-    with pytest.raises(UnitError, match="within '5': what is good is a share of the best value"):
+    with pytest.raises(UnitError, match="within '5': a share of the best value is needed"):
         dse.answer(path, within="5")
     with pytest.raises(UnitError, match="prefer one: area_m2 or power_w"):
         dse.answer(path, within="5 %", prefer="knee")

@@ -97,7 +97,7 @@ def test_accidents_are_no_facts(
 def test_facts_prove_a_front(write: Write, tmp_path: Path) -> None:
     found = dse.run(write(FACTS), out=tmp_path / "run", plots=False)
     assert found.manifest["exact"]
-    reason = "every design is measured, or infeasible as its program says"
+    reason = "every design is measured, or infeasible by its program"
     assert found.manifest["certificate"]["reason"] == [reason]
     assert "proven complete" in str(found)
     assert "an exact front" in str(dse.verify(tmp_path / "run"))

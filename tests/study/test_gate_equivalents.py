@@ -168,7 +168,7 @@ def core(**columns: contract.Column) -> contract.Core:
 def test_a_package_may_give_gate_equivalents_and_no_power() -> None:
     check_core(core(area_ge=np.array([12e3, 40e3])))
     check_core(core(area_m2=np.ones(2), area_ge=np.ones(2)))
-    with pytest.raises(AssertionError, match="no figures of area"):
+    with pytest.raises(AssertionError, match="no values of area"):
         check_core(core())
     for wrong in ([1.0, np.nan], [1.0, 0.0], [1.0, np.inf]):
         with pytest.raises(AssertionError, match=r"area_ge is .* must be finite and positive"):
