@@ -55,7 +55,7 @@ COPIES, KEPT_BYTE = 2, 500
 def run_search(
     problem: Searchable, settings: SearchSettings, progress: Progress | None = None
 ) -> Outcome:
-    """Search `problem` and return what was found.
+    """Search `problem` and return the outcome.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def _searched(problem: Searchable, settings: SearchSettings, progress: Progress 
                 problem, progress, budget=settings.budget, limit=settings.most_enumerated
             )
         if not outcome.certificate.finished and not settings.partial:
-            spend(0)  # where a limit around this one ended it, whoever set that limit is to know
+            spend(0)  # a limit around this one raises its own error
             raise TooLargeError(outcome.certificate.reason)
         return outcome
     from dse.search.archive import Archive
@@ -134,12 +134,12 @@ def run_method(
     population: int,
     options: Mapping[str, OptionValue] | None = None,
 ) -> Outcome:
-    """Let a method that samples choose designs while an archive has room; return what it found.
+    """Let a sampling method choose designs while an archive has room, and return the outcome.
 
     Raises
     ------
     ContractError
-        The method fails, asks for what is no design, or for more than it may.
+        The method fails, or asks for no designs, or for too many.
     """
     given = {option.name: option.default for option in method.options} | dict(options or {})
     try:
@@ -159,7 +159,7 @@ def run_method(
 
 
 def check_search(problem: Searchable, settings: SearchSettings) -> None:
-    """Raise `TooLargeError` when the method cannot finish the space; evaluates nothing.
+    """Raise `TooLargeError` when the method cannot finish the space, without evaluation.
 
     The same holds for `ContractError` and more constraints than a search takes.
     """

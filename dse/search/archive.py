@@ -1,4 +1,4 @@
-"""What a search has seen: the one door to evaluations, and everything kept from them."""
+"""The archive of a search: its evaluations, and everything kept from them."""
 
 from __future__ import annotations
 
@@ -23,22 +23,21 @@ from dse.search.settings import Progress as Progress
 from dse.search.settings import Searchable as Searchable
 
 SAMPLE_SHARE = 1 / 32
-"""Of the memory that a proof may take; a sample is smaller where it would take more."""
+"""Most share of the memory of a proof for a sample."""
 
 FEASIBLE_SAMPLE = 100_000
 INFEASIBLE_SAMPLE = 20_000
 """Most designs kept as a sample of those evaluated."""
 
 DRAWN, MOST_DRAWN = 5_000, 5_000_000
-"""Where rules on axes exclude designs, random ones that are drawn at a time, and where nobody knows
-how many are left in all."""
+"""With rules on axes, designs drawn at a time, and in all if the number of designs is unknown."""
 
 PIVOTS = 8
 """Points of the front that every batch meets first."""
 
 
 class Archive:
-    """Evaluates designs for a search and keeps what matters of all that it ever saw."""
+    """Evaluates designs for a search, and keeps its front, sample and counts."""
 
     def __init__(
         self,
@@ -47,7 +46,7 @@ class Archive:
         total: int,
         progress: Progress | None = None,
     ) -> None:
-        """Start empty; the search may evaluate `total` distinct designs."""
+        """Start empty, with room for `total` distinct designs."""
         check_constraints(problem)
         self.problem = problem
         self.sizes, self.ordered = problem.sizes, problem.ordered
@@ -64,7 +63,7 @@ class Archive:
         """Start again."""
         self.evaluated = 0
         self.reference_evaluations = 0
-        # None where they are too many to be counted
+        # None: too many to count
         self._excluded = 0 if self._before is None else self._before.count
         self.pruned = self._excluded or 0
         self.feasible = 0
@@ -85,7 +84,7 @@ class Archive:
 
     @property
     def coordinates(self) -> tuple[Column | None, ...]:
-        """Where the values of each axis lie on its scale; None for choices."""
+        """Places of the values of each axis on its scale, or None for choices."""
         return self.problem.coordinates
 
     @property
@@ -95,7 +94,7 @@ class Archive:
 
     @property
     def ledger(self) -> Ledger:
-        """What is known of the designs of the space; what lies between its values is not."""
+        """Account of the designs of the space, with one unknown at least on a continuous axis."""
         problem, found = self.problem, self._ledger
         accounted = found.known + found.failed + self.pruned
         unknown = max(problem.size - accounted, int(bool(problem.continuous)))
@@ -113,12 +112,12 @@ class Archive:
         return self._front.best
 
     def seen(self, index: Index) -> NDArray[np.bool_]:
-        """Return which designs (n, d) were evaluated, or miss a rule on axes alone."""
+        """Return which designs (n, d) were evaluated, or miss a rule on axes."""
         known = np.array([key in self._known for key in _keys(index)], dtype=bool)
         return known if self._before is None else known | self._before.excluded(index)
 
     def evaluate(self, index: Index) -> tuple[Matrix, Matrix]:
-        """Return losses (n, m) and violations (n, k); a design is evaluated only once.
+        """Return losses (n, m) and violations (n, k), each design evaluated only once.
 
         Raises
         ------
@@ -155,7 +154,7 @@ class Archive:
         return evaluation
 
     def _take_measured(self, points: Points) -> None:
-        """Take what is known of designs that not all could be measured any more."""
+        """Count the known ones of designs whose measurements ended."""
         known = getattr(self.problem, "known", None)
         some = as_index(points)[known(points)] if known is not None else as_index(points)[:0]
         if len(some):
@@ -187,7 +186,7 @@ class Archive:
             self._progress(self.evaluated + self.pruned - (self._excluded or 0), self.total)
 
     def evaluate_reference(self, index: Index) -> Evaluation:
-        """Evaluate designs (n, d) to compare bounds with; they are not yet of the front."""
+        """Evaluate designs (n, d) to compare bounds with, outside the front."""
         evaluation = self.problem.evaluate(index)
         feasible = evaluation.feasible
         self.reference_evaluations += len(index)
@@ -215,11 +214,11 @@ class Archive:
         if count and not found:  # hardly any design is left
             self.total = self.evaluated
             if not self.evaluated:
-                self.evaluate(drawn)  # all excluded: for what they miss, nothing is measured
+                self.evaluate(drawn)  # all excluded: only their violations, no measurement
         return np.array([*found.values()][:count], dtype=np.int64).reshape(-1, len(sizes))
 
     def outcome(self, certificate: Certificate | None = None) -> Outcome:
-        """Return what was found, and how."""
+        """Return the outcome of the search."""
         certificate = certificate or Certificate()
         ruled_out = max(certificate.infeasible, self.excluded)
         log = certificate.log or ({"rules on axes": ruled_out} if ruled_out else {})

@@ -1,7 +1,7 @@
 """Whether any design is feasible, and which constraints conflict: searched only until known.
 
-Spaces that are too large to enumerate are composed (`dse.search.exact.compose`), where bounds prove
-that nothing is feasible.
+Spaces too large to enumerate are composed (`dse.search.exact.compose`): bounds prove that nothing
+is feasible.
 """
 
 from __future__ import annotations
@@ -79,11 +79,10 @@ def keeping(problem: Problem, rules: Collection[str]) -> Problem:
 
 
 def with_conflicts(problem: Problem, outcome: Outcome) -> Outcome:
-    """Return the outcome of an infeasible problem with what tells all its conflicts apart.
+    """Return the outcome of an infeasible problem with all its conflicts.
 
-    What seems to conflict among the designs evaluated is searched: either it is proven to
-    conflict, or a design that meets it is one more example (implicit hitting sets).  Of the host
-    alone the outcome knows already what it meets.
+    Each apparent conflict of the evaluated designs is searched: it is proven, or a design that
+    meets it is one more example (implicit hitting sets).
     """
     problem = replace(problem, beside=False)
     satisfied, proven = set(outcome.satisfied), set[tuple[str, ...]]()

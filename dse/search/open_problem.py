@@ -1,4 +1,4 @@
-"""A problem for optimisers from outside, which says what is wrong with their designs."""
+"""A problem for optimisers from outside, with errors for wrong designs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class OpenProblem(Problem):
         return super().evaluate(known, changed, draws=draws)
 
     def describe(self, index: Index) -> dict[str, Column]:
-        """Return every column of designs as `Problem.describe` does; errors as in `evaluate`."""
+        """Return every column of designs as `Problem.describe`, with the errors of `evaluate`."""
         return super().describe(self.rows(index))
 
     def to_pymoo(self) -> ProblemOfStudy:
@@ -64,7 +64,7 @@ class OpenProblem(Problem):
         The objective of a study whose directions are all to minimise: ``study.optimize(
         problem.optuna)``.  A choice is suggested by its labels, an ordered axis by position.  The
         losses of infeasible designs are 0: samplers rank those by violation.  The attribute
-        ``design`` of the trial is what people call its design.
+        ``design`` of the trial is the text of its design.
 
         Raises
         ------
@@ -83,7 +83,7 @@ class OpenProblem(Problem):
     def to_optuna(self, rows: Index, **settings: Any) -> Trials:
         """Return designs as the trials of a new study of Optuna, as `optuna` suggests them.
 
-        Values have the names of their goals.  `settings` are those of `optuna.create_study`.
+        Values have the names of their goals.  `settings` are arguments of `optuna.create_study`.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""What a search found, and which constraints conflict where it found nothing feasible."""
+"""The result of a search, with the conflicts of constraints if nothing is feasible."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from dse.model.evaluation import Ledger
 from dse.model.space import Index
 
 UNFINISHED = "unfinished"
-"""The way of a proof that ended before it was done, or of a search that ran out of budget."""
+"""The way of an unfinished proof, or of a search with its budget used up."""
 
 INTERRUPTED, FAILING = "interrupted", "failing"
-"""The ways of a search that was stopped before it was done: from outside, as designs failed."""
+"""The ways of a search that was stopped from outside, and by failing designs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,17 +25,15 @@ class Certificate:
     Attributes
     ----------
     way
-        ``enumerated``, ``composed``, ``sampled``; ``unfinished``, ``interrupted`` or
-        ``failing``.
+        ``enumerated``, ``composed``, ``sampled``, ``unfinished``, ``interrupted`` or ``failing``.
     reason
-        Why this way.
+        Reason for this way.
     dominated
-        Designs that were not evaluated because an evaluated one dominates a bound of theirs, or
-        because fleets of theirs can be replaced by others that are at least as good.
+        Unevaluated designs with a dominated bound, or with replaceable fleets.
     infeasible
-        Designs that were not evaluated because bounds show that they miss a constraint.
+        Unevaluated designs that miss a constraint, as bounds show.
     log
-        Which reduction settled how many of these, by its name.
+        Number of these designs by reduction.
     """
 
     way: str = "sampled"
@@ -52,7 +50,7 @@ class Certificate:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What a search found; rows of designs stand in lexicographic order.
+    """The result of a search, with designs in lexicographic order.
 
     Attributes
     ----------
@@ -60,31 +58,28 @@ class Outcome:
         Designs (p, d) that no evaluated design dominates, the first of each vector of losses, and
         their losses (p, m).
     equals
-        How many designs of the space share each of these vectors (p,); None where not known.
+        Number of designs of the space with each of these vectors (p,), or None if unknown.
     sample_index
-        A uniform sample (q, d) of the feasible and of the infeasible designs evaluated, or
-        all of them where there are no more than the archive keeps.
+        A uniform sample (q, d) of the feasible and of the infeasible evaluated designs, or all.
     ledger
-        What is known of the designs of the space.
+        Account of the designs of the space.
     growth
-        How the front of a heuristic grew: evaluations, share of the hypervolume.
+        Growth of the front of a heuristic: evaluations, share of the hypervolume.
     feasible
-        Number of distinct designs evaluated that meet every constraint.
+        Number of distinct evaluated designs that meet every constraint.
     failed, failure
-        Number of designs without figures that count as infeasible; why the first has none.
+        Number of designs without values, which count as infeasible, and the first cause.
     feasible_in_space
-        How many designs of the whole space do, pruned ones too; None where that is not known:
-        what was pruned by bounds on partial designs was not sorted into feasible and infeasible.
+        Number of feasible designs of the space, or None if bounds pruned some.
     reference_evaluations
-        Designs evaluated besides, to have something to compare bounds with.
+        Designs evaluated only to compare bounds with.
     certificate
-        How it is accounted for.
+        Account of unevaluated designs.
     nearest_index, nearest_violation
-        When nothing is feasible: the design (d,) with the least largest violation, the first of
+        If nothing is feasible, the design (d,) with the least largest violation, the first of
         equals, and its violations (k,).  Otherwise None.
     satisfied
-        When nothing is feasible: which constraints evaluated designs meet together; bit j of a
-        set is constraint j.
+        If nothing is feasible, the sets of constraints that designs meet: bit j is constraint j.
     constraint_names
         The constraints in the order of the bits.
     """
@@ -108,7 +103,7 @@ class Outcome:
 
     @property
     def evaluated(self) -> int:
-        """Number of distinct designs evaluated, with those that are infeasible by their program."""
+        """Number of distinct evaluated designs, with those that their program calls infeasible."""
         return self.ledger.known
 
     @property

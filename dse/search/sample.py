@@ -37,7 +37,7 @@ class Sample:
         return np.concatenate([none, *(index for index, _ in self._parts)])
 
     def add(self, points: Points, hashes: Hashes, chosen: NDArray[np.bool_]) -> None:
-        """Add the designs `points[chosen]`, whose hashes are among those of all `points`."""
+        """Add the designs `points[chosen]`, with the hashes of all `points`."""
         rows = np.flatnonzero((hashes <= self._threshold) & chosen)
         if not len(rows):
             return
@@ -80,7 +80,7 @@ def _part(points: Points, axis: int, axes: int) -> Hashes:
 
 
 def _mixed(position: Index, axis: int) -> Hashes:
-    """Return a hash of each position, by a table where positions repeat."""
+    """Return a hash of each position, by a table if positions repeat."""
     last = int(position.max(initial=0))
     if last < _FIRST:
         return _first_mixed(axis).take(position)

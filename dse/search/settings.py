@@ -36,11 +36,11 @@ CONSTRAINT_LIMIT = 62
 
 
 class Searchable(Axes, Protocol):
-    """What a search needs to know of a study."""
+    """A study, as a search needs it."""
 
     @property
     def continuous(self) -> tuple[str, ...]:
-        """Names of the axes whose values stand for a whole range."""
+        """Names of the continuous axes."""
 
     @property
     def size(self) -> int:
@@ -52,20 +52,20 @@ class Searchable(Axes, Protocol):
 
     @property
     def constraint_names(self) -> tuple[str, ...]:
-        """What each column of a violation stands for."""
+        """Name of each column of a violation."""
 
     def evaluate(self, points: Points) -> Evaluation:
         """Evaluate designs, one result per row."""
 
 
 def beforehand(problem: Searchable) -> Beforehand | None:
-    """Return the rules on axes alone of a problem whose designs are measured, if there are any."""
+    """Return the rules on axes of a problem with measured designs, if any."""
     found: Beforehand | None = getattr(problem, "beforehand", None)
     return found if found is not None and found.any else None
 
 
 def left_of(problem: Searchable) -> int:
-    """Return how many designs a search may have to evaluate: those that nothing excludes."""
+    """Return the number of designs that no rule on axes excludes."""
     before = beforehand(problem)
     return problem.size - (0 if before is None else before.count or 0)
 
@@ -87,7 +87,7 @@ DESIGNS_PER_S = 100_000_000
 """More designs for each second of effort are not enumerated: bounds do not prune so fast."""
 
 MEMORY_BYTE = 2.0**30
-"""Memory that it may take beyond what is in use when it begins."""
+"""Memory that it may take beyond the memory in use at its start."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,25 +99,24 @@ class SearchSettings:
     method
         Name of a `Method`.
     budget
-        Most designs to evaluate; None for the method's own default.  A budget that covers
-        the space is spent on all of it, whatever the method.
+        Most designs to evaluate, or None for the method's default.  A budget that covers the space
+        is spent on all of it, whatever the method.
     assumed
-        Whether nobody set the budget: a method that proves its front then has none.
+        Whether the budget is a default: a method that proves its front then has none.
     time_s
-        The most time in which something is measured; None for any.
+        Most time of measurements, or None.
     seed
         Two searches with the same seed choose the same designs.
     population
-        Designs per generation (or batch); None for the method's own default.
+        Designs per generation (or batch), or None for the method's default.
     limit
-        Largest space that is enumerated; None for what the effort allows.
+        Largest space that is enumerated, or None for the limit of the effort.
     effort_s, memory_byte
-        CPU time that the proof of a front may take, and memory beyond what is in use when it
-        begins: that is examined between portions, which are the smaller the less there may be.
+        CPU time of a proof, and its memory beyond the memory in use at its start.
     partial
-        Whether the front so far is an answer when these are used up; otherwise it is an error.
+        Whether the front so far is an answer when these are used up, and no error.
     options
-        Options of the method, by name; the others have their default.
+        Options of the method by name.  The others have their default.
     """
 
     method: str = "exact"
@@ -180,7 +179,7 @@ def _allowed(option: Option, value: object) -> bool:
 
 
 def allowed_text(option: Option) -> str:
-    """Return what an option may be, in words."""
+    """Return the values of an option, in words."""
     if isinstance(option.default, str):
         return f"one of {', '.join(option.choices)}" if option.choices else "a text"
     if isinstance(option.default, bool):
@@ -213,9 +212,9 @@ def _fault(name: str, value: object, bound: str) -> Fault:
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """CPU time from now on, and memory beyond what is in use now.
+    """CPU time from now on, and memory beyond the memory in use now.
 
-    Infinite where the study's own ``search.effort`` and ``search.memory`` hold alone.
+    Infinite values leave ``search.effort`` and ``search.memory`` of the study as they are.
     """
 
     seconds: float = math.inf
@@ -223,7 +222,7 @@ class Budget:
     start_s: float = field(default_factory=lambda: time.process_time())
 
     def within(self, settings: SearchSettings) -> Budget:
-        """Return the same, where it says nothing as the settings of a study do."""
+        """Return the budget with infinite values replaced by the settings of a study."""
         seconds = settings.effort_s if math.isinf(self.seconds) else self.seconds
         byte = settings.memory_byte if math.isinf(self.byte) else self.byte
         return replace(self, seconds=seconds, byte=byte)

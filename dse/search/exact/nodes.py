@@ -27,7 +27,7 @@ from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.work import CALL, ROW, spend
 
 FEW, PAYS = 256, 0.9
-"""So few labels are not bounded; nor are more when more than this share of so many stays."""
+"""Labels are bounded if they are more than `FEW`, and at most this share of a sample stays."""
 
 _TOGETHER = 16_384
 """Labels that are bounded together."""

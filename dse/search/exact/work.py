@@ -48,7 +48,7 @@ _PAGE_BYTE = 4096
 
 
 class TooMuchWorkError(TooLargeError):
-    """The work exceeds that of another way to the same result."""
+    """Another way to the same result is less work."""
 
 
 class NotComposedError(TooLargeError):

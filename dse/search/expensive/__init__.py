@@ -1,7 +1,7 @@
-"""Search where each design takes minutes: a Gaussian process chooses what to evaluate next.
+"""Search of expensive designs: a Gaussian process chooses the next ones.
 
 `search` has the loop, with the first designs and the chance to meet the constraints, `process` the
-regression of the objectives, `pool` the designs compared, `choosing` those of a batch.
+regression of the objectives, `pool` the compared designs, `choosing` the designs of a batch.
 
-May import `dse.search`, `dse.model` and what they may import.
+May import `dse.search`, `dse.model` and lower layers.
 """

@@ -13,7 +13,7 @@ from dse.model.front import nondominated
 from dse.search.expensive.process import ModelledLosses
 
 REFERENCE = 1.1
-"""The reference point, where the front that is seen or predicted spans [0, 1]."""
+"""The reference point, for a front that spans [0, 1]."""
 
 LIKELY = 0.2
 """Designs with a chance above this count as the predicted front."""
@@ -34,7 +34,7 @@ _DIGITS = 9
 Box = tuple[tuple[float, float], ...]
 
 MOST_POINTS = {1: 1, 2: 1_000, 3: 200, 4: 24, 5: 12}
-"""Most points of a front of so many objectives that count; of more objectives, `_FEWEST`."""
+"""Most points of a front by its number of objectives, `_FEWEST` for more objectives."""
 
 _FEWEST = 8
 
@@ -42,10 +42,9 @@ ROOT_TWO_PI = float(np.sqrt(2 * np.pi))
 
 
 def goals(observed: Matrix, mean: Matrix, chance: Column) -> tuple[Column, Column]:
-    """Return the low corner and the range of the front: observed and predicted, never one alone.
+    """Return the low corner and the range of the front, observed and predicted together.
 
-    With a reference point from what was observed alone, designs beyond the ends of that front
-    would earn nothing.
+    With a reference point from the observed front, designs beyond its ends would add nothing.
     """
     fronts = [observed[nondominated(observed)]]
     likely = mean[chance > LIKELY]
@@ -71,9 +70,9 @@ def shortlist(mean: Matrix, chance: Column, random: np.random.Generator) -> Inde
 def explore(
     features: Matrix, seen: Matrix, chance: Column, random: np.random.Generator, count: int
 ) -> Index:
-    """Return rows to try where no design is known to be feasible.
+    """Return rows to try before any design is feasible.
 
-    Of random ones and the likeliest, the one with the most chance times distance to what was seen.
+    Of random and likely ones, those with the most chance times distance to the evaluated designs.
     """
     some = random.choice(len(features), min(len(features), AT_RANDOM), replace=False)
     rows = np.union1d(some, np.argsort(-chance, kind="stable")[:LIKELIEST])
@@ -140,7 +139,7 @@ class Believer:
         return np.array(chosen, dtype=np.int64)
 
     def _believe(self, row: int) -> None:
-        """Add a row to what the processes explain, as if the design had been observed."""
+        """Let the processes explain a row, as if the design had been observed."""
         for k, process in enumerate(self._processes):
             known = self._explained[k]
             prior = process.between(self._features, self._features[row : row + 1])[:, 0]
@@ -150,24 +149,24 @@ class Believer:
 
 
 def _best(merit: Column, random: np.random.Generator) -> int:
-    """Return the row of the most merit, one of equals at random; rounding decides nothing."""
+    """Return the row of the most merit, one of equals at random, whatever the rounding."""
     most = float(merit.max())
     scaled = np.round(np.maximum(merit, 0.0) / most, _DIGITS) if most > 0 else merit
     return int(random.choice(np.flatnonzero(scaled == scaled.max())))
 
 
 def boxes(front: Matrix, reference: Column) -> Matrix:
-    """Return disjoint boxes (b, 2, m), low and high corners, of what the front leaves open.
+    """Return disjoint boxes (b, 2, m), low and high corners, that the front leaves open.
 
-    They hold all y < reference that no point of the front dominates; what is low without limit
-    starts at -inf.  A sweep along the last objective: between two points, the open region is
-    that of the points passed, in one objective less, and boxes that do not change go on.
+    They hold all y < reference that no point of the front dominates, from -inf on.  In a sweep
+    along the last objective, the open region between two points follows from the passed points,
+    in one objective less, and boxes that do not change go on.
     (The partition of Lacour, Klamroth and Fonseca 2017 has fewer boxes from 4 objectives on.)
 
     Parameters
     ----------
     front
-        (n, m), m >= 1, minimised; dominated points and those beyond the reference do not count.
+        (n, m), m >= 1, minimised. Dominated points and points beyond the reference do not count.
     """
     inside = distinct(front[(front < reference).all(axis=1)])
     if len(inside):
@@ -231,7 +230,7 @@ def expected_improvement(
     Parameters
     ----------
     mean, deviation
-        (q, m); deviations above 0.
+        (q, m), deviations above 0.
     front
         (n, m), minimised.
     reference

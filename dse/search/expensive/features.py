@@ -1,4 +1,4 @@
-"""Designs as points of a cube, and losses on a scale where laws are straight."""
+"""Designs as points of a cube, and losses on a scale of straight laws."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _MOST_CHOICES = 32
 class Features:
     """Designs as rows of numbers in [0, 1].
 
-    An ordered axis is one feature, its place on the axis's scale; a choice has a feature for each
-    of its values but the first, 1 where it is taken.  Axes of one value have none.
+    An ordered axis is one feature, its place on the axis's scale.  A choice has a feature of 0 or 1
+    for each of its values but the first.  Axes of one value have none.
     """
 
     def __init__(self, axes: Axes) -> None:
@@ -34,7 +34,7 @@ class Features:
                 self._tables.append(np.linspace(0.0, 1.0, size)[:, None])
 
     def of(self, index: Index) -> Matrix:
-        """Return the features (n, f) of designs (n, d); one that is 0 where no axis has two."""
+        """Return the features (n, f) of designs (n, d), one of zeros if no axis has two values."""
         found = [
             table[index[:, axis]] for axis, table in zip(self._axes, self._tables, strict=True)
         ]
@@ -43,17 +43,17 @@ class Features:
 
 @dataclass(frozen=True)
 class Straight:
-    """The scale on which a loss is modelled: log, where that is possible.
+    """The scale of a modelled loss.
 
-    log(y) where all losses seen are above 0, -log(-y) where all are below (what is maximised),
-    else asinh(y / s), s the median of |y| where y is not 0: close to log far from 0.
+    log(y) if all losses are above 0, -log(-y) if all are below, else asinh(y / s), with the median
+    s of |y| other than 0: close to log far from 0.
     """
 
     sign: float
     scale: float
 
     def __call__(self, loss: Column) -> Column:
-        """Return losses on this scale, in the same order; NaN where it has none."""
+        """Return losses on this scale, in the same order, NaN outside it."""
         with np.errstate(invalid="ignore", divide="ignore"):
             if self.sign:
                 found = self.sign * np.log(self.sign * loss)

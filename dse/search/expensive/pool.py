@@ -22,7 +22,7 @@ class Pool:
         self.features = features.of(self.index)
 
     def refill(self, wanted: Index, random: np.random.Generator) -> None:
-        """Draw anew; of a large space with the `wanted` designs, as far as they are new."""
+        """Draw anew, and add new `wanted` designs of a large space."""
         drawn = self._search.unseen(random, self._count)
         wanted = wanted if len(drawn) == self._count else wanted[:0]
         new = wanted[~self._search.seen(wanted)]
@@ -30,7 +30,7 @@ class Pool:
         self.features = self._known.of(self.index)
 
     def nearest(self, wanted: Index, most: int) -> Index:
-        """Return the design nearest to each one wanted, in features, none of them twice."""
+        """Return the design nearest to each wanted one, in features, without repetition."""
         left: NDArray[np.bool_] = np.ones(len(self.index), dtype=bool)
         rows: list[int] = []
         for point in self._known.of(wanted)[: min(most, len(self.index))]:

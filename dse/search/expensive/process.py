@@ -19,14 +19,13 @@ _STEPS = 40
 """Most steps of the optimiser of lengths and variances."""
 
 _MOST_NOISE = float(np.exp(0.5))
-"""Most variance of the noise, of that of what was observed."""
+"""Most variance of the noise, relative to the variance of the observations."""
 
 JITTER = 1e-8
-"""Of the variance: noise that is always there, so that a factor exists."""
+"""Least noise relative to the variance, so that a factor exists."""
 
 MOST_FITTED = 300
-"""Parameters are fitted to at most so many of the designs seen, evenly through their order; the
-means are those of all."""
+"""Most designs to fit parameters to, evenly through their order. Means use all designs."""
 
 BLOCK = 8_192
 """Designs that are predicted at a time."""
@@ -34,7 +33,7 @@ BLOCK = 8_192
 
 @dataclass(frozen=True)
 class Process:
-    """A Gaussian process, given what was observed (Rasmussen and Williams 2006, chapter 2).
+    """A Gaussian process, given observations (Rasmussen and Williams 2006, chapter 2).
 
         y(x) = c + f(x) + e,  cov(f(x), f(x')) = s (1 + r + r^2 / 3) exp(-r),
         r^2 = 5 sum_k ((x_k - x'_k) / l_k)^2
@@ -44,11 +43,11 @@ class Process:
     features
         (n, d), each in [0, 1].
     constant
-        c, the mean of what was observed.
+        c, the mean of the observations.
     parameters
         Logarithms of the d lengths, of s and of the variance of the noise e.
     factor
-        Lower Cholesky factor of the covariance of what was observed, (n, n).
+        Lower Cholesky factor of the covariance of the observations, (n, n).
     weights
         The inverse of that covariance times y - c, (n,).
     """
@@ -99,11 +98,11 @@ def fitted(
     *,
     noise: float = _MOST_NOISE,
 ) -> Process:
-    """Return the process whose parameters make what was observed most probable.
+    """Return the process with the most probable parameters.
 
     They maximise the marginal likelihood (eq. 5.8) times a log-normal prior of the lengths, from
-    `start`, the parameters of an earlier process, where there are some; the variance of the noise
-    is at most `noise` times that of what was observed.
+    `start`, the parameters of an earlier process.  The variance of the noise is at most `noise`
+    times the variance of the observations.
     """
     constant = float(values.mean())
     y = values - constant
@@ -181,7 +180,7 @@ class ModelledLoss:
 
 
 class ModelledLosses:
-    """All losses, each with a process of its own, learnt anew from each batch."""
+    """All losses, each with its process, learnt anew from each batch."""
 
     def __init__(self) -> None:
         """Know nothing."""

@@ -1,7 +1,6 @@
-"""The loop: the first designs, then learn from what was evaluated, choose a batch, evaluate it.
+"""The loop: the first designs, then batches, each learnt from all evaluated designs.
 
-The first are the ends of all axes and some in between.  What may miss a constraint, or fail, is
-chosen by the chance that it does not.
+The first designs are the ends of all axes and some between.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ from dse.search.expensive.process import ModelledLosses, Process, fitted
 from dse.search.heuristic.scales import Scales
 
 _LEAST = 4
-"""Designs with losses before these are modelled."""
+"""Least designs with losses to model them."""
 
 BETWEEN = 8
 """Designs between the ends."""
 
 _MOST_NOISE = 0.02
-"""Most variance of noise, of that of the violations: where few designs work, each of them tells of
-its neighbours rather than being an exception."""
+"""Most variance of noise, relative to the variance of the violations: few working designs are no
+exceptions among their neighbours."""
 
 LEAST_ERROR = 0.2
 """Least standard error of a prediction, on the scale on which violations are modelled."""
@@ -37,7 +36,7 @@ LEAST_ERROR = 0.2
 
 @dataclass
 class _Seen:
-    """All that was evaluated, row by row."""
+    """All evaluated designs, row by row."""
 
     index: Index
     loss: Matrix
@@ -64,7 +63,7 @@ def improve(search: Search, *, seed: int, population: int, candidates: int) -> N
     Parameters
     ----------
     search, seed, population
-        What a `Method` is given.
+        Arguments of a `Method`.
     candidates
         Most designs that are drawn for a batch: all of a smaller space.
     """
@@ -92,7 +91,7 @@ def improve(search: Search, *, seed: int, population: int, candidates: int) -> N
 
 
 def _first(search: Search, pool: Pool, random: np.random.Generator) -> Index:
-    """Return the designs to begin with: ends, and some between; at most half of the room."""
+    """Return the first designs, ends and some between, at most half of the room."""
     most = min(search.room, max(_LEAST, search.room // 2))
     inner = between(search, random, BETWEEN)  # drawn before the ends
     wanted = np.concatenate([extremes(search, random), inner])
@@ -101,7 +100,7 @@ def _first(search: Search, pool: Pool, random: np.random.Generator) -> Index:
 
 
 class Learning:
-    """What is learnt from all that was evaluated, anew for each batch."""
+    """The model of all evaluated designs, learnt anew for each batch."""
 
     def __init__(self, features: Features) -> None:
         """Know nothing."""
@@ -129,7 +128,7 @@ class Learning:
 
 
 def extremes(axes: Axes, random: np.random.Generator) -> Index:
-    """Return the lowest and the highest design, and the lowest with each axis alone at its end.
+    """Return the lowest and the highest design, and the lowest with each axis at its end.
 
     The lowest one and its neighbours are often on a front: hardware costs more with each knob.
     Choices, which have no end, take all their values in turn, as far as there are rows.
@@ -155,10 +154,9 @@ def between(axes: Axes, random: np.random.Generator, count: int) -> Index:
 class Chances:
     """Chances of feasibility, learnt anew from each batch.
 
-    A constraint has a Gaussian process of its violations v, on the scale asinh(v / median |v|),
-    where these are numbers; where they only say yes or no, as for designs that failed, of -1 where
-    it is met and 1 where not.  It is met with the chance Phi(-mean / e): e is the root of the mean
-    square of the leave-one-out errors, since the variance of a process says little of a step.
+    A constraint has a Gaussian process of its violations v, on the scale asinh(v / median |v|).
+    Binary violations, and designs that failed, are -1 and 1.  A constraint is met with the chance
+    Phi(-mean / e), for the root mean square e of the leave-one-out errors.
     """
 
     def __init__(self) -> None:
@@ -187,7 +185,7 @@ class Chances:
 
 
 def _scaled(violation: Column) -> tuple[Column, Column]:
-    """Return which rows count, and their violations on a scale; 0 stays 0."""
+    """Return which rows count, and their violations on a scale with the same 0."""
     finite = np.isfinite(violation)
     size = np.abs(violation[finite & (violation != 0)])
     if len(np.unique(violation[finite])) < 3 or not len(size):

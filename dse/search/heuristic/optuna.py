@@ -1,4 +1,4 @@
-"""Samplers of optuna, in batches of ask and tell, with a storage in memory."""
+"""Samplers of Optuna, in batches, with a storage in memory."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ Trials = optuna.Study
 """A study of optuna: trials, of which each is a design."""
 
 MOST_WHOLE = 1_000
-"""Values of an ordered axis that are whole numbers to optuna; of more, real ones on a scale."""
+"""Values of an ordered axis as whole numbers of Optuna. More values are real numbers on a scale."""
 
 
 def ask_and_tell(search: Search, sampler: BaseSampler, *, seed: int, population: int) -> None:
-    """Ask a sampler for a batch, evaluate it together, tell the results, until the room is used.
+    """Evaluate the batches of a sampler until the room is used.
 
-    Samplers repeat themselves; for every repetition the next batch holds one random new
-    design instead, so that the search always comes to an end.
+    Samplers repeat designs.  For every repetition the next batch has one random new design, so
+    that the search always ends.
 
     Parameters
     ----------
     search, seed, population
-        What a `Method` is given.
+        Arguments of a `Method`.
     sampler
-        One of optuna's, or of its kind; to be seeded by who makes it.
+        A seeded sampler of Optuna, or of its kind.
     """
     substitutes = np.random.default_rng(seed)
     axes = _Parameters(search)
