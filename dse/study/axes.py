@@ -89,7 +89,7 @@ def expand(written: Any, read: Read, *, integer: bool) -> list[float]:
     seen: set[float] = set()
     for position, value in enumerate(values):
         if value in seen:
-            raise UnitError(f"{written[position]!r} stands twice in the list", "write it once")
+            raise UnitError(f"{written[position]!r} is twice in the list", "write it once")
         seen.add(value)
     return values
 

@@ -47,7 +47,7 @@ def settle_demand(written: schema.StudyFile, scenario: Scenario, reader: Reader)
     if stated is not None and not (alone and math.isclose(stated[0], rate[0], rel_tol=_SAME)):
         least, most = (units.show(float(end), RATE) for end in (np.min(rate), np.max(rate)))
         shown = least if least == most else f"{least} to {most}"
-        rule = f"workload.offload_rate stands for {shown}, which contradicts workload.rate"
+        rule = f"workload.offload_rate is {shown}, which contradicts workload.rate"
         reader.fault(written.place("workload.rate"), rule, "remove one of the two")
     elif places:
         axis = axes[places[0]]
@@ -59,7 +59,7 @@ def settle_demand(written: schema.StudyFile, scenario: Scenario, reader: Reader)
             del constants[OFFERED]
         pairs = ((offloads, OFFERED), (size, SIZE), (rate, RATE))
         count, one, all_ = (units.show(float(value[0]), name) for value, name in pairs)
-        reader.notes.append(f"workload.offload_rate: {count} of {one} stand for a rate of {all_}")
+        reader.notes.append(f"workload.offload_rate: {count} of {one} are a rate of {all_}")
 
 
 def followers(problem: Problem, column: str) -> dict[str, float]:
@@ -177,10 +177,10 @@ def _check_threshold(mix: Mix, threshold: float, reader: Reader) -> None:
 def _check_rest(scenario: Scenario, reader: Reader) -> None:
     """Report an error if a study lacks the facts about the work that stays on the host."""
     if "kernel_index_s_per_byte" not in scenario.names:
-        rule = "nothing says how long the host takes for the sizes that stay"
+        rule = "the time of the host for the sizes that stay is unknown"
         reader.fault((), rule, "add workload.kernel; `dse list kernels` shows the names")
     if RATE not in scenario.names:
-        rule = "without workload.rate nobody says how much work stays on the host"
+        rule = "without workload.rate the work that stays on the host is unknown"
         reader.fault((), rule, "set workload.rate, or workload.offload_rate")
     if "workload_program_offloads_hz" in scenario.names:
         rule = "every call of the kernel in workload.program_offloads is taken to be offloaded"
@@ -206,7 +206,7 @@ def check_arrivals(
         return
     place = written.place(ARRIVALS)
     if "interface_in_flight" not in scenario.names:
-        rule = "arrivals are those of offloads, and a study without an interface has none"
+        rule = "only offloads arrive, and a study without an interface has none"
         reader.fault(place, rule, "add `interface`, or remove it")
         return
     if scenario.highest("workload_rate_bit_per_s") is None:

@@ -273,7 +273,7 @@ _SHARE, _RETRANSMIT = "interface_overhead_share", "interface_retransmit_share"
 
 _SPLIT = (
     "interface: of overhead_plus_latency only the sum is known: all of it is taken as overhead, "
-    "unless overhead_share says another part"
+    "unless overhead_share is another part"
 )
 
 _OWNERS = {

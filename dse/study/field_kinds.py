@@ -268,7 +268,7 @@ class Range(StudySection):
     step: int | float | str | None = option("Distance of two values", None)
     points: int | None = option("How many values", None, ge=1, le=1_000_000)
     grid: Literal["linear", "log"] = option("Even in the values or in their logarithm", "linear")
-    continuous: bool = option("Any value in the range, for a heuristic search; on this grid", False)
+    continuous: bool = option("Any value in the range, for a heuristic search, on this grid", False)
 
 
 Scalar = int | float | bool | str
@@ -296,7 +296,9 @@ Node = Annotated[str, AfterValidator(lambda name: re.sub(r"^(\d+)nm$", r"\1 nm",
 
 Label = Annotated[
     str,
-    Field(description="What people read in place of the name", max_length=labels.LONGEST_LABEL),
+    Field(
+        description="Text that people read in place of the name", max_length=labels.LONGEST_LABEL
+    ),
     BeforeValidator(checked_label),
 ]
 
@@ -325,7 +327,7 @@ Values = Annotated[
 
 Uncertainty = Annotated[
     dict[str, int | float | str],
-    entries("Relative standard uncertainty of figures: {area: 10 %}"),
+    entries("Relative standard uncertainty of values: {area: 10 %}"),
 ]
 
 

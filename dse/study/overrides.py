@@ -123,7 +123,7 @@ def _design(path: str, rest: str, value: str) -> str:
     """Return the design whose instances a path sets, unless it is one of its metrics."""
     design, _, figure = rest.rpartition(".")
     if design and figure in _FIGURES:
-        rule = f"it is a figure of the design {design}, and --set gives designs only their number"
+        rule = f"it is a value of the design {design}, and --set gives designs only their number"
         remedy = "write the designs to a table, and name that: `table: FILE.csv`"
         raise StudyError([Fault(path, value, rule, remedy)])
     return rest

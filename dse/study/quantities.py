@@ -161,7 +161,7 @@ class Named:
             raise UnitError(rule, f"give all of them in {known}, or drop the {wanted}")
         if figures.intersection(lacking):
             words = " and ".join(sorted(map(_words, figures.intersection(lacking))))
-            rule = f"{name} needs {words}, of which a stage has no figures"
+            rule = f"{name} needs {words}, of which a stage has no values"
             raise UnitError(rule, f"add them to its table, or drop the {wanted}")
         fields = sorted({field_path(column) for column in lacking})
         rule = f"{name} needs {' and '.join(fields)}, which this study does not set"
@@ -191,7 +191,7 @@ def check_cap(chain: Collection[str], scenario: Scenario, reader: Reader) -> Non
     """Report a power cap on stages without power, whose effect would be unknown."""
     capped = (scenario.highest("budget_power_cap_w") or math.inf) < math.inf
     if chain and not set(chain).issuperset(POWER_COLUMNS) and capped:
-        rule = "a stage has no figures of power, so that nobody knows when the cap is reached"
+        rule = "a stage has no values of power, so that it is unknown when the cap is reached"
         reader.fault(("budget",), rule, "add them to its table, or remove the cap", "")
 
 
@@ -218,7 +218,7 @@ def without_figures(graph: Graph, scenario: Scenario) -> list[str]:
     needs = {name: set(explain_missing(name, graph.missing)) for name in graph.missing}
     names = sorted(name for name, lacking in needs.items() if lacking and lacking <= figures)
     words = ", ".join(sorted(map(_words, figures)))
-    return [*notes, f"a stage has no figures of {words}; omitted: {', '.join(names)}"]
+    return [*notes, f"a stage has no values of {words}; omitted: {', '.join(names)}"]
 
 
 def _lacking_figures(graph: Graph) -> set[str]:

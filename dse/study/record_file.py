@@ -27,7 +27,7 @@ from dse.study.field_kinds import (
 from dse.study.reader import Reader, validate_as
 from dse.study.workload_interface_budget import InterfaceSection, KernelSection, unspecified_fields
 
-Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", description="What results call it")]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", description="Name in results")]
 Text = Annotated[str, Field(description="In plain words")]
 Fields = Annotated[list[str], Field(default_factory=no_items)]
 
@@ -63,7 +63,7 @@ class LawEntry(StudySection):
         default_factory=no_items, max_length=2, description="Parameters it depends on"
     )
     coefficients: list[float | str] = Field(
-        min_length=1, description="With units; exponents and rates of growth have none"
+        min_length=1, description="With units, but exponents and rates of growth have none"
     )
 
 
@@ -211,7 +211,7 @@ def _sureness(written: SureEntry, section: str, reader: Reader) -> dict[str, Any
         for place, name in enumerate(names):
             if name not in columns:
                 key = place if where == "fitted" else name
-                rule, remedy = "the record gives no such figure", nearest(name, columns)
+                rule, remedy = "the record has no such value", nearest(name, columns)
                 reader.fault((section, where, key), rule, remedy, quoted(name))
     shares = {}
     for name, value in written.uncertainty.items():
@@ -282,7 +282,7 @@ def _law(
         return None
     for position, name in enumerate(written.over):
         if name not in known or name in written.over[:position]:
-            rule = "this is no parameter of the core, or stands twice"
+            rule = "this is no parameter of the core, or is given twice"
             reader.fault((*path, "over", position), rule, nearest(name, known))
     expected = 1 if written.form == "constant" else 1 + len(written.over)
     with reader.at((*path, "coefficients")):

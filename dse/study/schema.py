@@ -38,7 +38,7 @@ class OutputSection(StudySection):
 
     word: ClassVar[str] = "output"
 
-    unit: str | int | None = option("Its unit; 1 for none", None)
+    unit: str | int | None = option("Its unit, or 1 for none", None)
     least: int | float | str | None = option("Less is no value, but an accident", None)
     most: int | float | str | None = option("More is no value, but an accident", None)
 
@@ -46,7 +46,7 @@ class OutputSection(StudySection):
 Output = Annotated[
     Annotated[OutputSection, Tag("range")] | Annotated[str | int | None, Tag("one")],
     Discriminator(range_or_one),
-    Field(description="Its unit, `um2` say; `1` for a plain number"),
+    Field(description="Its unit, such as `um2`, or `1` for a plain number"),
 ]
 
 
@@ -57,7 +57,7 @@ class InfeasibleSection(StudySection):
 
     exit: Annotated[
         Annotated[int, Field(ge=1, le=255)] | list[Annotated[int, Field(ge=1, le=255)]],
-        Field(description="Exit statuses that say so"),
+        Field(description="Exit statuses of an infeasible design"),
     ] = Field(default_factory=no_items)
 
 
@@ -67,28 +67,30 @@ class EvaluateSection(StudySection):
     word: ClassVar[str] = "evaluator"
 
     command: list[str | int | float] | None = option(
-        "Program and arguments; {axis} stands for its value", None, min_length=1
+        "Program and arguments, with {axis} in place of its value", None, min_length=1
     )
     function: str | None = option(
         "A function of a file in its folder, `model.py:area`, in place of a command", None
     )
     outputs: dict[str, Output] = entries("Quantity -> unit")
     timeout: Annotated[Amount, Duration("Longest that one attempt may take", ("timeout_s",))] = None
-    memory: Amount = quantity("Most memory of each of its processes; all there is", "memory_byte")
-    infeasible: InfeasibleSection | None = option("How it says that a design is infeasible", None)
+    memory: Amount = quantity("Most memory of each of its processes (default: all)", "memory_byte")
+    infeasible: InfeasibleSection | None = option("Its sign of an infeasible design", None)
     files: list[str] = items("Files whose content counts: other content, other values")
-    version: str | int | float | None = option("Of what measures; another one, other values", None)
+    version: str | int | float | None = option(
+        "Version of the evaluator: another version, other values", None
+    )
 
     retries: int = option("Attempts after an accident", 1, ge=0, le=100)
     stop_at_failures: int = option(
-        "Accidents among 20 designs that end a run; 0: never", 10, ge=0, le=20
+        "Accidents among 20 designs that end a run (0: never)", 10, ge=0, le=20
     )
     workers: int = option("Designs measured at once", 1, ge=1, le=1000)
 
 
 Columns = Annotated[
     dict[str, str],
-    Field(description="What columns are to be called: name with its unit -> header in the file"),
+    Field(description="Names of columns: name with its unit -> header in the file"),
 ]
 
 
@@ -105,30 +107,30 @@ class StageSection(StudySection):
     node: Annotated[
         Annotated[list[Node], Tag("list")] | Annotated[Node | None, Tag("one")],
         Discriminator(form),
-        Field(description="Their nodes, such as 65 nm; all of them"),
+        Field(description="Their nodes, such as 65 nm (default: all)"),
     ] = None
     evidence: list[Literal["synthesis", "placed", "measured", "vendor"]] | None = option(
-        "What their figures may be; anything", None, min_length=1
+        "Accepted origins of their values (default: all)", None, min_length=1
     )
     among: list[str] | None = option(
-        "Cores, records and tables to take; all cores", None, min_length=1
+        "Cores, records and tables to take (default: all cores)", None, min_length=1
     )
     scale_to: Node | None = option("Node that their areas are scaled to, such as 7 nm", None)
     columns: Columns = Field(default_factory=dict)
     values: dict[str, int | float | str] = entries(
-        "Figures that the table lacks, the same for every design"
+        "Values that the table lacks, the same for every design"
     )
     figures: Literal["placed", "synthesised"] = Field(
         "placed",
         alias="as",
-        description="Figures of our own mapped gates: scaled to placed designs, or as mapped",
+        description="Values of our own mapped gates: scaled to placed designs, or as mapped",
     )
     uncertainty: Uncertainty
     name: str | None = option(
-        "Prefix of its columns; the core", None, pattern=r"^[A-Za-z][A-Za-z0-9_]*$"
+        "Prefix of its columns (default: the core)", None, pattern=r"^[A-Za-z][A-Za-z0-9_]*$"
     )
     model: str = option("table, law, or their published form", "table")
-    designs: list[str] | None = option("Designs to consider; all of them", None, min_length=1)
+    designs: list[str] | None = option("Designs to consider (default: all)", None, min_length=1)
     parameters: dict[str, Values] = entries(
         "Values of a law's parameters, of options, or of columns of a table"
     )
@@ -136,7 +138,7 @@ class StageSection(StudySection):
         "One design per fleet, or any mix of designs", "single"
     )
     instances: Values | None = option(
-        "How many; `least` carries the rate with the fewest; of each if mixed", None
+        "Number, of each design if mixed: `least` carries the rate with the fewest", None
     )
     counts: dict[str, Annotated[int, Field(ge=0)]] | None = option(
         "A fixed fleet: design -> instances", None, min_length=1
@@ -165,9 +167,9 @@ class DesignsSection(StudySection):
 
     table: str = Field(description="CSV file, in the folder of the study")
     columns: Columns = Field(default_factory=dict)
-    parameters: dict[str, Values] = entries("Values of columns to consider; all of them")
+    parameters: dict[str, Values] = entries("Values of columns to consider (default: all)")
     only: list[str | int | float] | None = option(
-        "Designs to consider, by name; all of them", None, min_length=1
+        "Designs to consider, by name (default: all)", None, min_length=1
     )
     uncertainty: Uncertainty
 
@@ -189,23 +191,23 @@ class SpendingSection(StudySection):
 class SearchSection(StudySection):
     """Settings of the search for the front."""
 
-    method: str = option("Search method; `dse list methods`", "exact")
+    method: str = option("Search method (`dse list methods`)", "exact")
     budget: Annotated[
         Annotated[SpendingSection, Tag("range")] | Annotated[int | None, Tag("one"), Field(ge=1)],
         Discriminator(range_or_one),
-        Field(description="Most designs to evaluate; or {designs: 100, time: 2 h}"),
+        Field(description="Most designs to evaluate, or {designs: 100, time: 2 h}"),
     ] = None
     seed: int = option("Same seed, same front", 1, ge=0, lt=2**32)
     population: int | None = Field(default=None, ge=2, le=100_000)
     effort: Amount = quantity(
-        "CPU time that a proof may take; then the front so far counts", "effort_s"
+        "CPU time that a proof may take, after which the front so far counts", "effort_s"
     )
     memory: Amount = quantity("Memory that a proof may take", "memory_byte")
     on_failure: Literal["stop", "infeasible"] = option(
-        "What a design is that cannot be evaluated: an error, or infeasible", "stop"
+        "Meaning of a failed evaluation: an error, or an infeasible design", "stop"
     )
     options: dict[str, bool | int | float | str] = entries(
-        "Options of the method; `dse list METHOD` lists them"
+        "Options of the method (`dse list METHOD`)"
     )
 
     @property
@@ -241,25 +243,23 @@ class StudyFile(StudySection):
     designs: SectionOrName[DesignsSection] = option(
         "CSV file of designs: evaluated already, or those that `evaluate` measures", None
     )
-    evaluate: EvaluateSection | None = option("What measures designs, outside this program", None)
+    evaluate: EvaluateSection | None = option("Evaluator of designs, outside this program", None)
     interface: InterfaceSection | None = None
     budget: BudgetSection = Field(default_factory=BudgetSection)
-    axes: dict[str, Values] = entries(
-        "What is left open: field, or name of what is measured -> values"
-    )
+    axes: dict[str, Values] = entries("Open choices: field, or name in a measured study -> values")
     objectives: dict[str, Sense] = Field(
         min_length=1, description="Quantity -> minimise or maximise"
     )
     constraints: list[str] = items("Bounds with units (`power <= 30 mW`) and expressions in SI")
     prefer: str | None = option(
-        "Which design of the front is recommended; `dse answer --help`", None
+        "Rule for the recommended design of the front (`dse answer --help`)", None
     )
     tolerance: str | int | float | None = option(
         "Share of the best within which the other objectives decide: 1 %", None
     )
     search: SearchSection = Field(default_factory=SearchSection)
     sweep: dict[str, Values] = entries(
-        "One field and its values; the study runs for each", max_length=1
+        "One field and its values, for each of which the study runs", max_length=1
     )
 
     def place(self, path: str) -> tuple[str | int, ...]:

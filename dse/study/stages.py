@@ -523,7 +523,7 @@ def _chosen(designs: Designs, written: schema.StageSection, reader: Reader) -> D
             rule = f"stage {stage_name(vars(written))!r} has no such design"
             reader.fault(place, rule, nearest(name, designs.names), repr(name))
         elif name in wanted[:position]:
-            reader.fault((*where, position), f"{name!r} stands twice", "write it once", "")
+            reader.fault((*where, position), f"{name!r} is there twice", "write it once", "")
     if len(set(wanted)) < len(wanted) or not set(wanted) <= set(position_of):
         return None
     places = [position_of[name] for name in wanted]

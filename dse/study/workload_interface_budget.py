@@ -44,7 +44,7 @@ class WorkloadSection(StudySection):
 
     rate: Amount = quantity("Payload rate demanded of every design", "workload_rate_bit_per_s")
     offload_rate: Amount = quantity(
-        "Offloads demanded per second, each of `granularity`: it stands for `rate`",
+        "Offloads demanded per second, each of `granularity`, in place of `rate`",
         "workload_offload_rate_offload_per_s",
     )
     granularity: Annotated[
@@ -56,8 +56,7 @@ class WorkloadSection(StudySection):
         ),
     ] = None
     offload_above: Amount = quantity(
-        "Sizes of a mix up to this one stay on the host, those above it are offloaded; 0 B "
-        "offloads all",
+        "Sizes of a mix up to this one stay on the host, larger ones are offloaded (0 B: all)",
         "workload_offload_above_byte",
         integer=True,
         zero=True,
@@ -98,11 +97,11 @@ PACKET_SIZES = (128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0)
 class InterfaceSection(StudySection):
     """Offload of work from the host: a device, fields that override it, or both."""
 
-    device: str | None = option("Interface by name; `dse list` shows them", None)
+    device: str | None = option("Interface by name (`dse list interfaces`)", None)
     host: str | None = option("Name of the host processor", None)
     attachment: str | None = choice(
-        "Where the engine is: `inline`, on the way of the data, or next to them: "
-        "look_aside, or a word of one's own such as pcie_card",
+        "Place of the engine: `inline`, on the way of the data, or next to them: "
+        "look_aside, or another word such as pcie_card",
         "interface_attachment",
         ATTACHMENTS,
         ("attachment",),
@@ -141,7 +140,7 @@ class InterfaceSection(StudySection):
         instead=("pcie",),
     )
     overhead_plus_latency: Amount = quantity(
-        "Sum of overhead and latency, where only that is known",
+        "Sum of overhead and latency, if only the sum is known",
         "interface_overhead_plus_latency_cycles",
         "interface_overhead_plus_latency_s",
         zero=True,
@@ -216,14 +215,14 @@ class InterfaceSection(StudySection):
         belongs_to=("retransmit_share",),
     )
     acceleration: Amount = quantity(
-        "How many times faster than the host a whole accelerator computes (LogCA's A); "
-        "without `stages`",
+        "How many times faster than the host a whole accelerator computes (LogCA's A), "
+        "in a study without `stages`",
         "interface_acceleration",
         neutral=math.inf,
         belongs_to=("acceleration",),
     )
     includes: Literal["device"] | None = option(
-        "`device`: its times hold the device's computing too; without `stages`", None
+        "`device`: its times hold the device's computing too (without `stages`)", None
     )
     wait: Literal["sync", "sync_os", "async"] | None = choice(
         "How the host waits", "interface_wait", WAIT_MODES
@@ -312,7 +311,7 @@ class InterfaceSection(StudySection):
 class BudgetSection(StudySection):
     """Surroundings of the cores: a platform, fields that override it, or both."""
 
-    platform: str | None = option("Platform by name; `dse list`", None)
+    platform: str | None = option("Platform by name (`dse list platforms`)", None)
     precision: Literal["single", "double"] | None = choice(
         "Precision of its operations", "budget_precision", PRECISIONS
     )

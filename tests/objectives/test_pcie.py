@@ -209,7 +209,7 @@ def test_that_only_a_sum_is_known_is_said_unless_its_split_is_written() -> None:
 
 SUM = (
     "interface: of overhead_plus_latency only the sum is known: all of it is taken as overhead, "
-    "unless overhead_share says another part"
+    "unless overhead_share is another part"
 )
 
 

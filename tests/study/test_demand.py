@@ -55,7 +55,7 @@ def test_either_may_be_an_axis(write: Write, workload: str, axis: str) -> None:
         (
             "rate: 90 Gbit/s, offload_rate: 8 Moffload/s, granularity: 1500 B",
             "",
-            "1:12: workload.rate: '90 Gbit/s'; workload.offload_rate stands for 96 Gbit/s, "
+            "1:12: workload.rate: '90 Gbit/s'; workload.offload_rate is 96 Gbit/s, "
             "which contradicts workload.rate; remove one of the two",
         ),
         (

@@ -112,7 +112,7 @@ CASES = {  # what is replaced, by what, and what the user reads
     "a choice twice": (
         "[1, 2]",
         "[1, 1]",
-        "study.yaml:7:3: axes.interface.in_flight: 1 stands twice in the list; write it once",
+        "study.yaml:7:3: axes.interface.in_flight: 1 is twice in the list; write it once",
     ),
     "empty range": (
         "[1, 2]",

@@ -77,7 +77,7 @@ def test_an_area_is_bounded_in_its_own_unit(chain) -> None:
     assert len(front) > 0
     assert front["area_ge"].max() <= 300e3
     assert "a value in GE is needed, not one in m2" in told(path, constraints="[area <= 1 mm2]")
-    assert "area_m2 needs area in m2, of which a stage has no figures" in told(
+    assert "area_m2 needs area in m2, of which a stage has no values" in told(
         path, objectives="{area_m2: minimise}"
     )
     assert "or drop the constraint" in told(path, constraints="[area_m2 <= 1 mm2]")
@@ -139,7 +139,7 @@ def test_a_fitted_record_and_a_power_that_no_design_has(write, tmp_path) -> None
     front = dse.run(path).front
     # 2 lanes take 16 cycles, 4 Gbit/s; 8 take 4 cycles, 16 Gbit/s
     assert front["area_ge"].tolist() == pytest.approx([50e3])
-    assert "of which a stage has no figures" in told(path, objectives="{power: minimise}")
+    assert "of which a stage has no values" in told(path, objectives="{power: minimise}")
     assert "area ge" in run_dse("list", str(tmp_path / "core.yaml")).stdout.replace("_", " ")
 
 
@@ -218,6 +218,6 @@ def test_blocks_of_an_fpga_add_over_a_fleet(write, method) -> None:
         [7, 0, 3500, 0],
     ]
     assert told(path, constraints="[multipliers <= 5]") == (
-        "'multipliers <= 5'; multipliers needs multipliers, of which a stage has no figures; "
+        "'multipliers <= 5'; multipliers needs multipliers, of which a stage has no values; "
         "add them to its table, or drop the constraint"
     )

@@ -93,10 +93,10 @@ def test_a_figure_that_the_record_does_not_give_is_a_fault(folder: Path) -> None
     path = folder / "link.yaml"
     path.write_text(LINK.replace("latency: 9 %", "switch: 9 W").replace("[overhead, ", "[o, "))
     assert faults(folder / "study.yaml")[:3] == [
-        "link.yaml:8:12: interface.fitted.0: 'o'; the record gives no such figure; "
+        "link.yaml:8:12: interface.fitted.0: 'o'; the record has no such value; "
         "known: host_clock, latency, link, overhead",
-        "link.yaml:9:32: interface.uncertainty.switch: 'switch'; the record gives no such "
-        "figure; known: host_clock, latency, link, overhead",
+        "link.yaml:9:32: interface.uncertainty.switch: 'switch'; the record has no such "
+        "value; known: host_clock, latency, link, overhead",
         "link.yaml:9:32: interface.uncertainty.switch: '9 W'; a plain number is needed, not "
         "one in W; write a number without a unit",
     ]

@@ -343,10 +343,10 @@ def test_every_bad_cell_is_told_at_once_with_its_place(write) -> None:
         f"cores.csv:3:6: clock_mhz: 'x'; {number}",
         "cores.csv:5:1: design: 'a'; design 'a' is already in line 3; remove one of the two, "
         "or add a column `design` with a name for each",
-        "cores.csv:5:3: area_um2: '-1'; it must be positive; correct the figure",
+        "cores.csv:5:3: area_um2: '-1'; it must be positive; correct the value",
         f"cores.csv:6:3: area_um2: 'NaN'; {finite}",
         "cores.csv:6:7: clock_mhz: '8,5'; a number has a decimal point; write 8.5",
-        "cores.csv:6:13: cycles_per_block: '0'; it must be positive; correct the figure",
+        "cores.csv:6:13: cycles_per_block: '0'; it must be positive; correct the value",
         "cores.csv:7:11: area_um2: ''; the cell is empty; write the number, or leave the row out",
         f"cores.csv:7:12: clock_mhz: '1_0'; {number}",
         f"cores.csv:7:16: cycles_per_block: '1e999'; {finite}",
@@ -418,7 +418,7 @@ def test_a_missing_column_names_what_is_accepted(write) -> None:
     [
         (
             {"stages.aes.values": "{payload: 128 bit, leekage: 3 mW}"},
-            "stages.0.values.leekage: 'leekage'; a core has no such figure in this",
+            "stages.0.values.leekage: 'leekage'; a core has no such quantity in this",
         ),
         (
             {"stages.aes.values": "{payload: 128 bit, area: 3 um2}"},
@@ -677,15 +677,15 @@ def test_power_may_be_absent_or_zero_and_what_lacks_it_is_said(column, write, tm
     write(table, "cores.csv")
     result = dse.run(write(OVER_UNPOWERED), out=tmp_path / "run")
     assert result.front["aes.pipe"].tolist() == [1]  # the demand is held to
-    (note,) = [note for note in result.manifest["notes"] if "no figures of" in note]
+    (note,) = [note for note in result.manifest["notes"] if "no values of" in note]
     assert "leakage power; omitted: " in note
     assert "power_w" in note.partition("omitted: ")[2]
     assert not [name for name in result.front.columns if "power" in name or "_j_" in name]
     assert {"throughput_bit_per_s", "clock_hz", "bound"} <= {*result.front.columns}
     (told,) = faults(write(OVER_UNPOWERED.replace("{area:", "{power: minimise, area:")))
-    assert "power_w needs dynamic energy and leakage power, of which a stage has no figures" in told
+    assert "power_w needs dynamic energy and leakage power, of which a stage has no values" in told
     (told,) = faults(write(OVER_UNPOWERED + "budget: {power_cap: 1 W}\n"))
-    assert "nobody knows when the cap is reached" in told
+    assert "it is unknown when the cap is reached" in told
 
 
 def test_gate_equivalents_never_mix_with_square_metres(write) -> None:

@@ -169,7 +169,7 @@ def test_faults_of_a_law(folder: Path) -> None:
         "core.laws: it is missing; a core needs clock and cycles_per_task or rate or "
         "bandwidth; add clock: ...",
         "core.laws.area.coefficients: affine over 1 parameters has 2 coefficients; write 2",
-        "core.laws.payload.over.0: 'm'; this is no parameter of the core, or stands twice; "
+        "core.laws.payload.over.0: 'm'; this is no parameter of the core, or is given twice; "
         "known: n",
         "core.laws.payload.coefficients: a plain number is needed, not one in bit; "
         "write a number without a unit",

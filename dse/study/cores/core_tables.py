@@ -83,7 +83,7 @@ class Figures:
                     rule = f"column {self._headers[name][1].written!r} gives it for each design"
                     self.reader.fault(where, rule, "remove it here, or there")
                 elif number < 0:
-                    self.reader.fault(where, "a figure is not negative", "write 0 or more")
+                    self.reader.fault(where, "a value is not negative", "write 0 or more")
                 elif wrong := fault_of(number, name, signed=True):
                     self.reader.fault(where, *wrong)
                 self._given[name] = written, number
@@ -97,7 +97,7 @@ class Figures:
                     rule = "a unit that fits is missing"
                     self.reader.fault(where, rule, "write it with its unit, as in 128 bit")
                     continue
-                rule = "a core has no such figure in this unit"
+                rule = "a core has no such quantity in this unit"
                 self.reader.fault(where, rule, nearest(written, known), repr(written))
 
     def need(self, label: str, example: str, forms: Sequence[Form]) -> Column:
@@ -211,7 +211,7 @@ class Figures:
         wrong = values < 0 if zero else values <= 0
         least = "0 or more" if zero else "positive"
         for row in np.flatnonzero(wrong):
-            self.refuse(name, int(row), f"it must be {least}", "correct the figure")
+            self.refuse(name, int(row), f"it must be {least}", "correct the value")
         for row in np.flatnonzero(~wrong):
             if found_wrong := fault_of(float(values[row]), name, signed=True):
                 self.refuse(name, int(row), *found_wrong)

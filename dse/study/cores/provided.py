@@ -123,8 +123,8 @@ def note_taken(
     )
     if len(functions) > 1:
         reader.notes.append(
-            f"{wanted} is any of {', '.join(functions)}, which do the same work; nothing here says "
-            "that they are equally secure"
+            f"{wanted} is any of {', '.join(functions)}, which do the same work, but may not "
+            "be equally secure"
         )
     nodes = dict.fromkeys(one.core.node or "a node that is not stated" for one in taken)
     if len(nodes) > 1 and written.scale_to is None:
@@ -134,7 +134,7 @@ def note_taken(
         )
     reader.notes += (
         f"kernel {kernel.name} computes {', '.join(kernel.provides)} on the host, and the "
-        f"cores {wanted}: what compares both compares two functions"
+        f"cores {wanted}: comparisons of both compare two functions"
         for kernel in scenario.kernels
         if kernel.provides and not any(provided(wanted, (one,), known) for one in kernel.provides)
     )
@@ -174,7 +174,7 @@ def refuse_function(
         reader.fault(place, rule, nearest(wanted, {*known, *offered}))
         return
     close = close_functions(wanted, offered, known)
-    closest = f"closest are {', '.join(close[:_CLOSE])}" if close else "none is close"
+    closest = f"closest are {', '.join(close[:_CLOSE])}" if close else "no other is close"
     remedy = f"{closest}; `dse list cores --provides FUNCTION` shows cores"
     reader.fault(place, f"no core provides {wanted}, {known[wanted].summary}", remedy)
 
@@ -280,7 +280,7 @@ def _taken(
         if nodes is not None and core.node not in nodes:
             refused[core.name] = core.node or "its node is not stated"
         elif written.evidence is not None and core.evidence not in written.evidence:
-            refused[core.name] = core.evidence or "it does not say what its figures are"
+            refused[core.name] = core.evidence or "it states no evidence"
         elif (values := _every_value(model)) is None:
             refused[core.name] = "a law over real numbers or wide ranges: name it by `core`"
         elif scenario.chained and "latency_cycles" in model.assumed:
