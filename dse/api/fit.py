@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from dse.api.arguments import Count, Names, assigned, public, texts
 from dse.api.studies import ASSIGNED_FIELDS
@@ -16,7 +16,6 @@ from dse.study import records
 
 Forms = Annotated[Assignments, assigned("{'area': 'affine'} or 'area=affine'", "QUANTITY=FORM")]
 Settings = Annotated[Assignments, assigned(ASSIGNED_FIELDS, "FIELD=VALUE")]
-PerByte = Literal["latency", "computing"]
 
 
 @public
@@ -69,7 +68,6 @@ def interface(
     cpu_load: str | None = None,
     in_flight: Count | None = None,
     out: str | Path | None = None,
-    per_byte: PerByte = "latency",
 ) -> InterfaceFitReport:
     """Fit a kernel and an interface to host and offload times, and find the break-even size.
 
@@ -92,8 +90,6 @@ def interface(
         Offloads under way at a time, if the file does not state it.
     out
         As in `core`.
-    per_byte
-        Kind of a time per byte if the data cannot determine it.
 
     Raises
     ------
@@ -105,7 +101,7 @@ def interface(
     found = report_on(read_timings(table, slow, fast, given))
     if out is not None:
         path, name = records.path_and_name(Path(out), Path(out))
-        records.write_record(path, found.sections(name, per_byte), found.provenance())
+        records.write_record(path, found.sections(name), found.provenance())
     return found
 
 

@@ -222,17 +222,12 @@ class CoreFit(Printable):
 
     def text(self) -> str:
         """Return the laws and how far they are off."""
-        parameters = listed(
-            [f"{name} from {v.min():g} to {v.max():g}" for name, v in self.parameters.items()]
-        )
+        each = [f"{name} from {v.min():g} to {v.max():g}" for name, v in self.parameters.items()]
+        head = f"{len(self.designs)} designs of {self.table.written}, {listed(each)}\n"
         titles = ("quantity", "law", "rms error", "leave-one-out", "worst design")
-        return "\n".join(
-            [
-                f"{len(self.designs)} designs of {self.table.written}, {parameters}\n",
-                table_text([self._row(name) for name in self.laws], titles),
-                *(f"note: assumed for every design: {text}" for text in self.assumed),
-            ]
-        )
+        table = table_text([self._row(name) for name in self.laws], titles)
+        notes = (f"note: assumed for every design: {text}" for text in self.assumed)
+        return "\n".join([head, table, *notes])
 
     def _row(self, name: str) -> tuple[str, ...]:
         fitted = self.laws[name]
@@ -361,9 +356,8 @@ def _fitted(
     if reader.faults:
         return None
     designs = found.take(rows)
-    laws = _fits(
-        designs.metrics, _columns(designs.metrics, reader.notes), parameters, forms, reader
-    )
+    wanted = _columns(designs.metrics, reader.notes)
+    laws = _fits(designs.metrics, wanted, parameters, forms, reader)
     return {"designs": designs.names, "parameters": parameters, "laws": laws}
 
 

@@ -193,17 +193,12 @@ def _tcrypt(found: ProgramOutput, clock_hz: float) -> None:
             return
         _, size, update, *_ = match.groups()
         if update in (None, size):
-            key = _tcrypt_name(above[-1], match[1]), above[-1][4] or ""
+            plain, name = (algorithm_name(above[-1][2], int(one or 0)) for one in (0, match[1]))
+            key = name + f"-{match[1]}" * bool(match[1] and name == plain), above[-1][4] or ""
             found.add(key, int(size), _tcrypt_time(match, clock_hz))
     for heading in headings:
         found.in_flight = None if heading[1] == "multibuffer " else found.in_flight
         found.facts["driver"] = heading[3] or "not named"
-
-
-def _tcrypt_name(heading: re.Match[str], bits: str | None) -> str:
-    """Return an algorithm with the bits of its key, which few names have already."""
-    plain, name = (algorithm_name(heading[2], int(one or 0)) for one in (0, bits))
-    return f"{name}-{bits}" if bits and name == plain else name
 
 
 def _tcrypt_time(match: re.Match[str], clock_hz: float) -> float:
@@ -243,7 +238,10 @@ def _dpdk(found: ProgramOutput, _: float) -> None:
     columns: list[str] = []
     rows: list[_Row] = []
     for at, line in _lines(found.text):
-        options = _dpdk_options({} if "dpdk-test-" in line else options, line)
+        options = {} if "dpdk-test-" in line else options
+        for match in _DPDK_SAYS.finditer(line):
+            sizes = {name: size for name, size in match.groupdict().items() if size}
+            options |= sizes or {f"{match[1]} {match[2][:2]}": match[3]}
         if _TABLE.fullmatch(line):
             columns = _dpdk_columns(line)
         elif columns and _CELLS.fullmatch(line.strip()):
@@ -251,20 +249,15 @@ def _dpdk(found: ProgramOutput, _: float) -> None:
             if found.faults:
                 return
     for name in ("lcore", "burst"):
-        values = sorted({row[name] for row in rows if name in row})
-        if values:
-            shown = " and ".join(f"{one:g}" for one in values[:2])
-            found.facts[name] = shown
-            if len(values) > 1:
-                found.side_by_side(0, f"{name} {shown}", f"keep the rows of one {name}")
+        _dpdk_one(found, name, sorted({row[name] for row in rows if name in row}))
 
 
-def _dpdk_options(options: dict[str, str], line: str) -> dict[str, str]:
-    """Return the options of a program with the options of a line of its output."""
-    for match in _DPDK_SAYS.finditer(line):
-        sizes = {name: size for name, size in match.groupdict().items() if size}
-        options |= sizes or {f"{match[1]} {match[2][:2]}": match[3]}
-    return options
+def _dpdk_one(found: ProgramOutput, name: str, values: list[float]) -> None:
+    """Keep the value of a column that is the same in all rows."""
+    shown = " and ".join(f"{one:g}" for one in values[:2])
+    found.facts |= {name: shown} if values else {}
+    if len(values) > 1:
+        found.side_by_side(0, f"{name} {shown}", f"keep the rows of one {name}")
 
 
 def _dpdk_rows(

@@ -302,26 +302,25 @@ class InterfaceFitReport(Printable):
             "notes": list(self.notes()),
             "facts": dict(timings.facts),
         }
-        plain: dict[str, Any] = json.loads(json.dumps(found), parse_constant=lambda _: None)
-        return plain
+        return dict(json.loads(json.dumps(found), parse_constant=lambda _: None))
 
-    def sections(self, name: str, per_byte: str) -> dict[str, dict[str, Any]]:
+    def sections(self, name: str) -> dict[str, dict[str, Any]]:
         """Return the sections `interface` and, with a host, `kernel`, both called `name`.
 
-        With exponent 1, `per_byte` decides: ``latency`` keeps the whole time per byte in the
-        interface, which then `includes` the device: a whole accelerator.  Not ``computing``.
+        With exponent 1 the whole time per byte is the interface's latency, which then `includes`
+        the device: a whole accelerator.
         """
         linear, load = self.model.linear, self.timings.offload_cpu
         share = 1.0 if load is None else float(np.mean(load))
         overhead = "overhead" if share >= POLLING else "overhead_plus_latency"
         figures = {overhead: "fixed_s", "latency": PER_BYTE}
-        written = self._section(name, figures, ["latency"] * (linear and per_byte == "computing"))
+        written = self._section(name, figures, [])
         note = "overhead is o + L, which times of whole offloads cannot separate"
         if share < POLLING:
             note = "overhead_share is the load of a core, of o + L"
         if not linear:
             note += f"; A = {self.model.acceleration:.4g}"
-        elif per_byte == "latency":
+        else:
             written["includes"] = "device"
             note += "; latency is the whole time per byte, the device's computing included"
         if share < POLLING:
@@ -338,12 +337,11 @@ class InterfaceFitReport(Printable):
     def _section(self, name: str, figures: Mapping[str, str], assumed: list[str]) -> dict[str, Any]:
         """Return numbers, the fitted ones, and their certainty.  An exponent kept at 1 is fixed."""
         section: dict[str, Any] = {"name": name}
-        shares, estimates = {}, self.model.estimates()
+        shares, estimates, linear = {}, self.model.estimates(), self.model.linear
         for field, column in figures.items():
-            value = 0.0 if (field, *assumed) == ("latency",) * 2 else estimates[column].value
+            value = estimates[column].value
             section[field] = units.written(float(f"{value:.6g}"), column)
-            kept = field in assumed or (field == "exponent" and self.model.linear)
-            if value > 0 and not kept:
+            if value > 0 and field not in assumed and not (field == "exponent" and linear):
                 shares[field] = percent(models.share_of_interval(*estimates[column]))
         section["source"] = f"fitted to {', '.join(file for file, _ in self.timings.files)}"
         if "machine" in self.timings.facts:
@@ -380,7 +378,6 @@ def report_on(timings: Timings) -> InterfaceFitReport:
         )
     model = fit_model(timings.size, host, timings.offload)
     if model.host is not None and min(model.host.coefficients[-1], model.host.exponents[-1]) <= 0:
-        raise DseError(
-            "the host's time does not grow with the size as a power does; measure larger sizes"
-        )
+        rule = "the host's time does not grow with the size as a power does"
+        raise DseError(f"{rule}; measure larger sizes")
     return InterfaceFitReport(timings=timings, model=model)

@@ -239,7 +239,9 @@ def _paired(slow: ProgramOutput | None, fast: ProgramOutput, given: TimingOption
     sizes = sorted(each[0] & each[-1])
     refuse(_too_few(str(fast.path), len(sizes)))
     times = [np.array([one.time_s(key, size) for size in sizes]) for one, key in pairs]
-    loads = [_loads(one, sizes) for one, _ in pairs]
+    loads = [
+        np.array([one.loads[size] for size in sizes]) if one.loads else None for one, _ in pairs
+    ]
     named = key_text(max(keys, key=lambda key: (bool(key[0]), bool(key[1]))))
     facts = {"algorithm": named} | {
         f"{kind}_{fact}": text for kind, one in outputs.items() for fact, text in one.facts.items()
@@ -255,11 +257,6 @@ def _paired(slow: ProgramOutput | None, fast: ProgramOutput, given: TimingOption
         in_flight=_under_way(fast.path, fast.in_flight, given.in_flight),
         notes=tuple(_pair_notes(fast, sorted(each[0] ^ each[-1]))),
     )
-
-
-def _loads(output: ProgramOutput, sizes: list[float]) -> Array | None:
-    """Return the load of a host core at each size, or None if the output has none."""
-    return np.array([output.loads[size] for size in sizes]) if output.loads else None
 
 
 def _pair_notes(fast: ProgramOutput, lonely: list[float]) -> Iterator[str]:

@@ -380,10 +380,10 @@ class TestCsv:
         assert read_csv(path, 3e9).host == pytest.approx([1e-6, 2e-6, 5e-6])
 
 
-def saved(found: InterfaceFitReport, out: Path, per_byte: str = "latency") -> None:
+def saved(found: InterfaceFitReport, out: Path) -> None:
     """Write the record of a fit."""
     path, name = user_records.path_and_name(out, out)
-    user_records.write_record(path, found.sections(name, per_byte), found.provenance())
+    user_records.write_record(path, found.sections(name), found.provenance())
 
 
 def studied(folder: Path, record: str, more: str = "") -> Path:
@@ -421,15 +421,12 @@ class TestRecord:
             )
         }
 
-    @pytest.mark.parametrize(("per_byte", "expected"), [("latency", 1.25e-9), ("computing", 0.0)])
-    def test_who_pays_for_the_time_per_byte(
-        self, tmp_path: Path, per_byte: str, expected: float
-    ) -> None:
+    def test_the_interface_pays_for_the_time_per_byte(self, tmp_path: Path) -> None:
         out = tmp_path / "link.yaml"
-        saved(report_on(timings(SHA)), out, per_byte)
+        saved(report_on(timings(SHA)), out)
         records = user_records.read_record(out).records
-        assert records["interface"].latency_s_per_byte == pytest.approx(expected, rel=1e-5)
-        assert records["interface"].includes == ("device" if per_byte == "latency" else "")
+        assert records["interface"].latency_s_per_byte == pytest.approx(1.25e-9, rel=1e-5)
+        assert records["interface"].includes == "device"
         assert records["interface"].overhead_s == pytest.approx(3e-6, rel=1e-5)
         assert records["kernel"].offset_s == pytest.approx(389e-9, rel=1e-5)
         assert records["kernel"].index_s_per_byte == pytest.approx(15e-9, rel=1e-5)
