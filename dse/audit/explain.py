@@ -21,7 +21,7 @@ from dse.files.document import Assignments, Document
 from dse.model import invariants
 from dse.model.evaluation import ledger_of
 from dse.model.host import keeps
-from dse.model.measured import MEASURED
+from dse.model.measured import IS_MEASURED
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.designs import objective_values
@@ -216,7 +216,7 @@ def explain_design(
     name = ", ".join(filter(None, [swept, exact_name(problem, index[0])]))
     measured = measurement_of(problem, index, name)
     if measured is not None and not measured.has_values:
-        failed = ViolatedConstraint(f"{MEASURED} ({measured.cause})", np.inf, {})
+        failed = ViolatedConstraint(f"{IS_MEASURED} ({measured.cause})", np.inf, {})
         return Explanation("failed" if measured.failed else "infeasible", name, {}, (failed,))
     invariants.check_invariants(problem, index)
     explained = _written_out(prepared, index, name)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dse.contract.evaluators import Value
 from dse.model.evaluation import Evaluation, Ledger, Problem, matrix_of, shape_of
 from dse.model.graph import missed_by
-from dse.model.measured import MEASURED, MeasuredColumns
+from dse.model.measured import IS_MEASURED, MeasuredColumns
 from dse.model.space import Axis, Index, Points, as_index, blocks
 
 MOST_COUNTED = 1_000_000
@@ -130,7 +130,7 @@ class Beforehand:
         found.violation[np.ix_(excluded, ~np.array(known))] = -1.0
         found.loss[excluded] = np.inf
         lacking = excluded & (found.violation <= 0).all(axis=1)
-        found.violation[lacking, self._problem.constraint_names.index(MEASURED)] = np.inf
+        found.violation[lacking, self._problem.constraint_names.index(IS_MEASURED)] = np.inf
 
     def ledger(self, points: Points) -> Ledger:
         """Return the ledger of designs."""

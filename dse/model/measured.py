@@ -88,7 +88,7 @@ Design = Mapping[str, Value]
 Ask = Callable[[Sequence[Design]], Iterator[tuple[int, Measurement]]]
 """Function that measures designs, and yields the position and measurement of each at its end."""
 
-MEASURED = "the design is measured"
+IS_MEASURED = "the design is measured"
 """The constraint that designs miss without a measurement, or with one that failed."""
 
 UNKNOWN = Measurement(values={}, cause="it has not been measured")

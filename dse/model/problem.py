@@ -26,7 +26,7 @@ from dse.model.evaluation import (
 from dse.model.graph import EVALUATED, REMEDY, Failures, Step
 from dse.model.host import HostAlone
 from dse.model.labels import Labels
-from dse.model.measured import MEASURED, MeasuredColumns
+from dse.model.measured import IS_MEASURED, MeasuredColumns
 from dse.model.space import Index, Points, as_index, designs_text
 from dse.model.stage import Groups, Wired
 
@@ -177,7 +177,7 @@ class Problem(Wired):
         rules = tuple(requirement.rule for requirement in self.bound_requirements)
         exists = tuple(f"{name} exists" for name in self.partial_in_use)
         evaluated = (EVALUATED,) if self.tolerant else ()
-        measured = () if self.measured is None else (MEASURED,)
+        measured = () if self.measured is None else (IS_MEASURED,)
         return rules + exists + evaluated + measured + tuple(rule.text for rule in self.constraints)
 
     def evaluate(
@@ -319,7 +319,7 @@ def judged_measured(
     reason: str,
     excluded: NDArray[np.bool_],
 ) -> Evaluation:
-    """Set designs without values to miss the constraint `MEASURED`, and judge the others.
+    """Set designs without values to miss the constraint `IS_MEASURED`, and judge the others.
 
     Designs that are `excluded` by rules on axes are not missing.
     """
@@ -329,7 +329,7 @@ def judged_measured(
     if not missing.any():
         return judged(problem, found, failed, reason)
     rows = np.tile(missing, len(found.loss) // len(missing))  # draws of each design
-    _exclude(problem, found, rows, MEASURED)
+    _exclude(problem, found, rows, IS_MEASURED)
     done = judged(problem, found, failed & ~rows, reason)
     row = int(np.argmax(missing))
     failure = f"{measurements[row].cause}, for the design {_text(problem, found.points, row)}"
