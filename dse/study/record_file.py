@@ -232,11 +232,9 @@ def _core(written: CoreEntry, reader: Reader) -> contract.Core | None:
             rule, remedy = "`high` is below `low`", "exchange them"
             reader.fault(("core", "parameters", name, "high"), rule, remedy)
         parameters.append(contract.Parameter(name=name, **entry.model_dump()))
-    laws = {}
-    for name, law in written.laws.items():
-        found = _law(name, law, set(written.parameters), reader)
-        if found is not None:
-            laws[name] = found
+    known = set(written.parameters)
+    read = ((name, _law(name, law, known, reader)) for name, law in written.laws.items())
+    laws = {name: law for name, law in read if law is not None}
     lacking = core_law.missing(written.laws)
     if lacking:
         rule = f"a core needs {' and '.join(lacking)}"
@@ -247,14 +245,15 @@ def _core(written: CoreEntry, reader: Reader) -> contract.Core | None:
     lines = [written.source or "a record of the user's own", *filter(None, [written.note])]
     lines += [f"  {name} = {core_law.law_text(name, law)}" for name, law in laws.items()]
     spread = models.stated(written.uncertainty, reader.below("core"))
-    known = {"latency", "tasks_in_flight"} & laws.keys()
     model = contract.Model(
         function=lambda **columns: core_law.law_metrics(laws, parameters, columns),
         parameters=tuple(parameters),
         design_name="_".join(f"{name}{{{name}}}" for name in written.parameters),
         source="\n".join(lines),
         uncertainty=spread,
-        assumed=() if known else (core_law.QUANTITIES["latency"],),
+        assumed=()
+        if {"latency", "tasks_in_flight"} & laws.keys()
+        else (core_law.QUANTITIES["latency"],),
     )
     return contract.Core(
         name=written.name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -166,22 +166,20 @@ def _stage(
     *,
     alone: bool,
 ) -> Built | None:
-    rate = scenario.highest_demand
     cap, clock = None, list[Axis]()
     with reader.at(("clock",)):
         cap = math.inf if written.clock is None else cap_of(written)
         clock = [] if cap else _clock(name, written, scenario, reader.below("clock"))
     instances = None
     if written.counts is None:
-        instances = _instances(written, rate, reader.below("instances"))
+        instances = _instances(written, scenario.highest_demand, reader.below("instances"))
     if designs is None:
         return None
     common = _at_one_rate(written, scenario, read=rules.read, capped=bool(cap))
     most_hz = math.inf if cap is None else min(cap, rules.most_hz)
-    designs = designs.rated(most_hz)
     stage = Stage(
         name,
-        designs,
+        designs.rated(most_hz),
         written.fleet == "mixed" or written.counts is not None,
         clocked=written.idle == "clocked",
         common=bool(common),
@@ -189,19 +187,30 @@ def _stage(
         messages=scenario.messages,
         most_hz=most_hz,
     )
-    axes: list[Axis] = list(clock) if common is not None else [_policy(name, reader)]
-    if written.counts is not None:
-        axes += [scaled(f"{name}.{one}", [count]) for one, count in written.counts.items()]
-        return stage, axes
-    if written.fleet == "mixed":
-        with reader.at(("fleet",)):
-            axes += mixed_axes(name, stage.least_filled(scenario.column), instances, rate, clock)
-    else:
-        column = np.arange(len(designs.names), dtype=np.float64)
-        axes.append(choices(f"{name}.design", {f"{name}.design": column}, designs.names))
-        if instances is not None:
-            axes.append(scaled(f"{name}.instances", instances))
+    axes = clock if common is not None else [_policy(name, reader)]
+    with reader.at(("fleet",)):
+        axes = [*axes, *_fleet_axes(stage, written.counts, instances, clock, scenario)]
     return stage, axes
+
+
+def _fleet_axes(
+    stage: Stage,
+    counts: Mapping[str, int] | None,
+    instances: Sequence[float] | None,
+    clock: Sequence[Axis],
+    scenario: Scenario,
+) -> list[Axis]:
+    """Return the axes of designs and their numbers: fixed `counts`, a mix, or one design."""
+    name = stage.name
+    if counts is not None:
+        return [scaled(f"{name}.{one}", [count]) for one, count in counts.items()]
+    if stage.mixed:
+        designs = stage.least_filled(scenario.column)
+        return mixed_axes(name, designs, instances, scenario.highest_demand, clock)
+    names = stage.designs.names
+    column = np.arange(len(names), dtype=np.float64)
+    axes = [choices(f"{name}.design", {f"{name}.design": column}, names)]
+    return axes if instances is None else [*axes, scaled(f"{name}.instances", instances)]
 
 
 def mixed_axes(
@@ -469,6 +478,10 @@ def _check_source(written: schema.StageSection, reader: Reader) -> None:
                 reader.fault((name,), f"only a stage with a {owner} has it", "remove it")
 
 
+_SHOWN = 8
+"""Most values of a parameter in a note."""
+
+
 def _parameters(
     model: contract.Model, written: schema.StageSection, reader: Reader
 ) -> dict[str, list[float]]:
@@ -487,14 +500,8 @@ def _parameters(
         if name in written.parameters:
             with reader.at(where):
                 values[name] = parameter_values(parameter, written.parameters[name])
-                least, most = parameter.low, parameter.high
-                outside = [f"{one:g}" for one in values[name] if not least <= one <= most]
-                if outside:
-                    shown = ", ".join(outside[:8]) + (", ..." if len(outside) > 8 else "")
-                    reader.notes.append(
-                        f"{stage_name(vars(written))}: {name} = {shown} is extrapolated, outside "
-                        f"{least:g} to {most:g}"
-                    )
+                if shown := _extrapolated(parameter, values[name]):
+                    reader.notes.append(f"{stage_name(vars(written))}: {name} = {shown}")
         elif parameter.default is not None:
             values[name] = [parameter.default]
         else:
@@ -509,6 +516,16 @@ def _parameters(
         rule = f"more than {MOST_DESIGNS:,} designs in one stage"
         reader.fault(("parameters",), rule, "use fewer")
     return values
+
+
+def _extrapolated(parameter: contract.Parameter, values: Sequence[float]) -> str:
+    """Return the values outside the range of a parameter as words of a note, or an empty text."""
+    least, most = parameter.low, parameter.high
+    outside = [f"{one:g}" for one in values if not least <= one <= most]
+    if not outside:
+        return ""
+    shown = ", ".join(outside[:_SHOWN]) + (", ..." if len(outside) > _SHOWN else "")
+    return f"{shown} is extrapolated, outside {least:g} to {most:g}"
 
 
 def _chosen(designs: Designs, written: schema.StageSection, reader: Reader) -> Designs | None:
