@@ -7,7 +7,7 @@ tree of the clock cost nothing in them, so that a study takes them times the fac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, wraps
 
@@ -296,25 +296,13 @@ def _model_of(law: Lines, table: PublishedTable, known: CoreMetrics, source: str
     described = {**law.described, "target": "fastest"}.items()
     rows = [n for n, row in enumerate(table.rows) if described <= row.items()]
     values = si_columns(table.rows, (law.column,))[law.column][rows]
-    powers = (law.power, law.power, law.power, 2 if law.chained else law.power)
-
-    @cache
-    def lines() -> tuple[Callable[[Column], Column], ...]:
-        pace = 1 / known.clock_hz if law.chained else known.clock_hz
-        energy_j = known.dynamic_power_w / known.clock_hz
-        figures = (known.area_m2, known.leakage_power_w, pace, energy_j)
-        return tuple(
-            _straight_line(values**power, figure[rows])
-            for power, figure in zip(powers, figures, strict=True)
-        )
+    lines = cache(lambda: _fitted_lines(law, known, rows, values))
 
     @wraps(law.structure, assigned=())  # its argument has the name of the parameter
     def on_lines(**at: Column) -> CoreMetrics:
         """Return designs on the straight lines fitted to the table."""
         value = np.asarray(at[parameter.name], dtype=np.float64)
-        area_m2, leakage_w, pace, energy_j = (
-            line(value**power) for power, line in zip(powers, lines(), strict=True)
-        )
+        area_m2, leakage_w, pace, energy_j = (line(value**power) for power, line in lines())
         clock_hz = 1 / pace if law.chained else pace
         return metrics(
             area_m2=area_m2,
@@ -337,6 +325,24 @@ def _model_of(law: Lines, table: PublishedTable, known: CoreMetrics, source: str
             table.designs, rows, known, on_lines(**{parameter.name: values})
         ),
     )
+
+
+def _fitted_lines(
+    law: Lines, known: CoreMetrics, rows: Sequence[int], values: Column
+) -> list[tuple[int, Callable[[Column], Column]]]:
+    """Return lines of area, leakage, clock or period, and energy, each with its power of `values`.
+
+    The energy is that of a clock cycle, in J.
+    """
+    pace = 1 / known.clock_hz if law.chained else known.clock_hz
+    energy_j = known.dynamic_power_w / known.clock_hz
+    pairs = (
+        (law.power, known.area_m2),
+        (law.power, known.leakage_power_w),
+        (law.power, pace),
+        (2 if law.chained else law.power, energy_j),
+    )
+    return [(power, _straight_line(values**power, column[rows])) for power, column in pairs]
 
 
 def _straight_line(over: Column, values: Column) -> Callable[[Column], Column]:
