@@ -137,17 +137,14 @@ def answer(
 
 
 def _simulated(first: KnownFront, preference: Preference) -> Iterator[Section]:
-
     if ARRIVAL_CV2 not in first.study.problem.available:
         return
-
     chosen = preference.first(first.study.problem, first.front)
     if section := simulation_section(first.study, chosen):
         yield section
 
 
 def _share_within(written: str | float) -> float:
-
     try:
         return share_of_best(written)
     except UnitError as error:
@@ -163,13 +160,11 @@ def _swept(
     *,
     flips: bool,
 ) -> SweepAnswer:
-
     if share is not None:
         raise sweep.refused("within asks about one answer")
     found = recommend_swept(fronts.points, sweep, preference)
     if not flips:
         return found
-
     return found.with_section(without_flips(SWEEP_FLIPS))
 
 
@@ -199,7 +194,6 @@ def _ranges(
 ) -> Iterator[Section]:
     if share is None:
         return
-
     exact = bool(solved.found["exact"])
     yield ranges_section(solved.study, solved.front, preference, share, exact=exact, budget=budget)
 
@@ -311,7 +305,6 @@ def _recommended(
     prefer: str | None,
     overrides: Overrides | None,
 ) -> tuple[Study, Index]:
-
     fronts = known_fronts(known(source), overrides=override_pairs(overrides))
     if fronts.sweep is not None:
         raise fronts.sweep.refused("one design is simulated")
