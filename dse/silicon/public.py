@@ -90,6 +90,7 @@ def characterise(
     clock: str | None = None,
     targets: Names = (),
     out: str | Path | None = None,
+    tasks: Count = 200,
     gate_clocks: Count | None = None,
     cache: bool = True,
     jobs: Count = 1,
@@ -120,6 +121,8 @@ def characterise(
         is no worse by 1 %.  For slower clocks logic is smaller and uses less energy.
     out : TABLE.csv
         Table to write.  A study's `table` and `dse.fit.core` read it.
+    tasks
+        Generator: number of random tasks.
     gate_clocks
         Flip-flops with one enable that get a clock gate of the library: 8 (default: no gates).
     cache
@@ -135,7 +138,7 @@ def characterise(
         There is no Yosys.
     """
     files = paths(library)
-    request = _request(hardware, over)
+    request = _request(hardware, over, tasks)
     mapped_for, wanted, _, period_s = results_of(
         lambda: targets_of(between_commas(targets)) or ([STATED] if clock else DEFAULT_TARGETS),
         request.design_tasks,
@@ -163,7 +166,7 @@ def characterise(
     return found
 
 
-def _request(hardware: str | Verilog, over: Names) -> Request:
+def _request(hardware: str | Verilog, over: Names, tasks: int) -> Request:
     if isinstance(hardware, str) and are_files([hardware]):
         raise ArgumentError(f"hardware={hardware!r}: describe it: dse.verilog({hardware!r}, ...)")
-    return Request(hardware=hardware, over=assignments(texts(over), "unroll=1,2,4"))
+    return Request(hardware=hardware, over=assignments(texts(over), "unroll=1,2,4"), tasks=tasks)

@@ -201,8 +201,8 @@ def _placed(written: str, parameters: Mapping[str, Value]) -> Path:
 
 # Requests as text: reading, checks and names in a table
 
-TASKS, SEED = 200, 1
-"""Random tasks of a generator, and their seed."""
+SEED = 1
+"""Seed of the random tasks of a generator."""
 
 
 def are_files(hardware: Iterable[str]) -> bool:
@@ -216,6 +216,7 @@ class Request:
 
     hardware: str | Verilog
     over: Mapping[str, str]
+    tasks: int
 
     @property
     def name(self) -> str:
@@ -234,7 +235,7 @@ class Request:
             return self.hardware.design_tasks(self.over)
         chosen = combinations(self.over) if self.over else []
         try:
-            return _generated(self.hardware, chosen)
+            return _generated(self.hardware, chosen, self.tasks)
         except UnknownPluginError as error:
             remedy = followed(error.remedy, f"files of Verilog end in {' or '.join(ENDINGS)}")
             if instead := removed.remedy("value", f"hardware={Path(self.hardware).suffix}"):
@@ -263,7 +264,7 @@ class Request:
     def remarks(self, characteriser: Characteriser, targets: Sequence[Target]) -> Iterator[str]:
         """Yield the lines above a table: the design, its source and its stimulus."""
         origin, what = "", self.hardware
-        stimulus = f"{TASKS} random tasks at least, seed {SEED}"
+        stimulus = f"{self.tasks} random tasks at least, seed {SEED}"
         if isinstance(what, str):
             origin = f"{registry.get(Generator, what).source}; "
         else:
@@ -274,7 +275,7 @@ class Request:
         yield f"stimulus: {stimulus}"
 
 
-def _generated(name: str, chosen: Sequence[Mapping[str, Value]]) -> list[DesignTask]:
+def _generated(name: str, chosen: Sequence[Mapping[str, Value]], tasks: int) -> list[DesignTask]:
     """Return designs of a generator with random tasks, by default all that it ships.
 
     Raises
@@ -294,7 +295,7 @@ def _generated(name: str, chosen: Sequence[Mapping[str, Value]]) -> list[DesignT
             faults.append(Fault("over", "", str(error), ""))
     refuse(faults)
     return [
-        DesignTask(design, generator.answers(design, seed=SEED, tasks=TASKS))
+        DesignTask(design, generator.answers(design, seed=SEED, tasks=tasks))
         for design in _named_apart(designs)
     ]
 

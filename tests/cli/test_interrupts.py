@@ -12,7 +12,7 @@ import pytest
 
 from dse.runs.result import Result
 from dse.search.archive import Archive
-from dse.silicon import flow, request
+from dse.silicon import flow
 from dse.silicon.yosys import found_yosys
 from dse.study import study
 from tests.conftest import STUDIES, run_dse
@@ -92,8 +92,7 @@ def test_nothing_found_is_said_and_nothing_is_left(tmp_path: Path, monkeypatch, 
 @pytest.mark.skipif(not found_yosys(), reason="needs pyosys or yosys")
 def test_designs_that_are_done_are_kept(tmp_path: Path, monkeypatch, number) -> None:
     command = ("characterise", "jacobi", "--library", str(TOY), "--jobs", "1", "--out", "out.csv")
-    chosen = ("--over", "cell_bit=8,16", "--targets", "fastest")
-    monkeypatch.setattr(request, "TASKS", 20 + number)
+    chosen = ("--over", "cell_bit=8,16", "--targets", "fastest", "--tasks", str(20 + number))
     with monkeypatch.context() as patch:
         come(patch, flow, "map_description", number, 2)
         done = run_dse(*command, *chosen, cwd=tmp_path)

@@ -15,7 +15,7 @@ import pytest
 import dse
 from dse.contract.placement import placed_uncertainty, routed_over_unplaced
 from dse.errors import StudyError
-from dse.silicon import flow, request, simulation
+from dse.silicon import flow, simulation
 from dse.silicon.characterisation import Characterisation
 from dse.silicon.description import with_included
 from dse.silicon.figures import (
@@ -376,11 +376,10 @@ def test_a_generator_is_characterised_with_its_own_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(request, "TASKS", 40)
     over = ["side=1", "cell_bit=8"]
-    (one,) = dse.characterise("jacobi", library=TOY, over=over, targets="fastest").designs
+    (one,) = dse.characterise("jacobi", library=TOY, over=over, targets="fastest", tasks=40).designs
     assert (one.name, one.facts["tasks"]) == ("n1", "40")
-    several = Request(hardware="jacobi", over={"cell_bit": "8,16"})
+    several = Request(hardware="jacobi", over={"cell_bit": "8,16"}, tasks=1)
     assert [task.design.name for task in several.design_tasks()] == [
         "n1_cell_bit8",
         "n1_cell_bit16",
