@@ -9,7 +9,7 @@ from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, ParamSpec, TypeVar, Union, get_args, get_origin
 
 from dse import removed
 from dse.errors import ArgumentError, quoted
@@ -85,8 +85,6 @@ def argument_kind(parameter: Parameter) -> Kind:
     kinds: Sequence[Kind] = getattr(first, "__metadata__", ())
     if kinds:
         return kinds[0]
-    if get_origin(first) is Literal:
-        return _one_of(get_args(first), first)
     return FUNCTION if get_origin(first) is Callable else PLAIN_KINDS[first, *others]
 
 
@@ -116,11 +114,6 @@ def _whole(low: int, high: float = float("inf")) -> Kind:
             return False
 
     return Kind(f"a whole number, {limit}", allows, int, metavar="N")
-
-
-def _one_of(names: Sequence[str], choice: Any) -> Kind:
-    known = " or ".join(map(repr, names))
-    return Kind(known, lambda value: isinstance(value, str) and value in names, choice)
 
 
 def _several(what: str, word: type, metavar: str, *types: type) -> Kind:
