@@ -409,11 +409,13 @@ class Line:
 
 
 Ask = tuple[Line, Index, Sequence[float]]
-T = TypeVar("T")
-R = TypeVar("R")
+_Asked = TypeVar("_Asked")
+_Found = TypeVar("_Found")
 
 
-def _together(asks: Sequence[T], solve: Callable[[Sequence[T]], list[R]]) -> list[R | DseError]:
+def _together(
+    asks: Sequence[_Asked], solve: Callable[[Sequence[_Asked]], list[_Found]]
+) -> list[_Found | DseError]:
     """Return the results of asks solved together, or each separately with errors if that fails."""
     try:
         return [*solve(asks)]

@@ -41,9 +41,13 @@ def ranges_section(
     study, preference
         The question, and the objective that is compared.
     front
-        Designs (n, d) of the front, which is proven if `exact`.
+        Designs (n, d) of the front.
     share
         Largest relative distance from the best.
+    exact
+        Whether the front is proven.
+    budget
+        Most CPU time and memory of the searches.
 
     Raises
     ------
@@ -120,6 +124,7 @@ def _text(axis: Axis, good: Sequence[int]) -> str:
 
 
 def _value(axis: Axis, place: int) -> str:
+    """Return a choice of an axis in words."""
     if place < 0 or not axis.unit_name:
         return HOST if place < 0 else axis.labels[place]
     return units.show(float(axis.columns[axis.unit_name][place]), axis.unit_name)
@@ -128,6 +133,7 @@ def _value(axis: Axis, place: int) -> str:
 def _section(
     title: str, share: float, found: Sequence[tuple[Axis, int, list[int]]], notes: Sequence[str]
 ) -> Section:
+    """Return positions that are good on each axis, besides that of the answer, as a section."""
     note = " ".join(notes)
     rows = [(axis.name, _value(axis, now), _text(axis, good)) for axis, now, good in found]
     others = [f"  {name}: {to} (now {now})." for name, now, to in rows if to not in (now, _NONE)]
