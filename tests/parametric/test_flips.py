@@ -465,6 +465,15 @@ def test_shipped_study_flips_where_it_should() -> None:
     assert (rate.low.flips_at, rate.high.flips_at) == pytest.approx((82.58e9, 102.1e9), rel=1e-4)
 
 
+def test_a_flip_nearby_is_found_in_the_whole_range_too() -> None:
+    """What bounds a way up from the nominal value bounds none down from it."""
+    found = study.prepare(study.read_study(STUDIES / "des_100gbps.yaml"))
+    name = "des.u8.dynamic_power"
+    near, whole = (find_flips(found, only=[name], factor=f).found[0] for f in (2.0, 1000.0))
+    assert whole.low.flips_at == pytest.approx(near.low.flips_at, rel=1e-6)
+    assert whole.low.becomes == near.low.becomes == ("1 u8 + 2 u16",)
+
+
 SLACK = "name,area_um2,wns_ns\n" + "".join(
     f"d{row},{100 + 10 * row},{0.05 * row - 0.3:.2f}\n" for row in range(12)
 )
