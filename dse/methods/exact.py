@@ -24,11 +24,11 @@ def exact(
     return prove.prove(problem, "exact", progress, budget=budget, limit=limit)
 
 
-@_proving(description="the proven front: every design is evaluated or pruned")
+@_proving(description="the proven front: every design is evaluated")
 def enumerate(
     problem: Searchable, progress: Progress | None, *, budget: int | None, limit: int
 ) -> Outcome:
-    """Prove the front by going through all designs."""
+    """Prove the front by evaluation of all designs."""
     from dse.search.exact import prove
 
     return prove.prove(problem, "enumerate", progress, budget=budget, limit=limit)
