@@ -57,15 +57,9 @@ def evolve(
     """
     random = np.random.default_rng(seed)
     algorithm = _algorithm(search, create, random, population, eta)
-    algorithm.setup(
-        pymoo.core.problem.Problem(
-            n_var=len(search.sizes),
-            n_obj=search.objective_count,
-            n_ieq_constr=search.constraint_count,
-        ),
-        termination=NoTermination(),
-        seed=seed,
-    )
+    sizes = {"n_var": len(search.sizes), "n_obj": search.objective_count}
+    problem = pymoo.core.problem.Problem(n_ieq_constr=search.constraint_count, **sizes)
+    algorithm.setup(problem, termination=NoTermination(), seed=seed)
     scale = _Scale()
     while search.room:
         with _silent():
