@@ -11,7 +11,6 @@ in batches.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -57,9 +56,6 @@ TOGETHER = 16_384
 
 BATCH, SCENARIOS = 64, 4096
 """Scenarios that are closed together, and that are bounded together."""
-
-_ROUNDS = 3
-"""Times that each list of fleets is shortened by bounds, which the shorter ones sharpen."""
 
 _FIRST = 16
 """Stages with fewer fleets than this part of `FEW_ROWS` are listed first."""
@@ -253,7 +249,7 @@ class Composer:
             rows.index[:, self.parts[stage].places] = np.tile(fleets.positions, (count, 1))
             parts[stage] = rows
             batch.narrow(stage, rows)
-        for _, stage in itertools.product(range(_ROUNDS), [*parts]):
+        for stage in parts:
             weights = self._ways(batch, parts, {stage})
             known = {stage: partial(batch.exact, stage)}
             kept = self._bound(batch, parts[stage], known, weights)

@@ -32,9 +32,6 @@ FEW, PAYS = 256, 0.9
 _TOGETHER = 16_384
 """Labels that are bounded together."""
 
-_ROUNDS = 3
-"""Times that each list is shortened by bounds, which shorter ones sharpen."""
-
 Ends = tuple[Traits, Traits]
 """Least and largest values of traits."""
 
@@ -134,7 +131,7 @@ class Node:
         """
         found: dict[int, Fleets] = {}
         order = sorted(range(len(self.stages)), key=lambda stage: self.stages[stage].count)
-        for turn in range(1 + _ROUNDS):
+        for last in (False, True):  # the lists of the others narrow the bounds
             for stage in order:
                 hopeful = partial(self._hopeful, found, stage)
                 try:
@@ -143,11 +140,11 @@ class Node:
                         some = found[stage].take(hopeful(traits, traits))
                     else:
                         most = self._useful(stage, enough)
-                        some = self.stages[stage].listed(wanted, most, hopeful, banded=turn > 0)
+                        some = self.stages[stage].listed(wanted, most, hopeful, banded=last)
                 except TooManyLabelsError:
-                    if turn:
+                    if last:
                         raise
-                    continue  # the lists of the others narrow its bounds first
+                    continue
                 if not len(some):  # no design leads to the front
                     return [one.none for one in self.stages]
                 found[stage] = some
