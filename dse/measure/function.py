@@ -146,17 +146,21 @@ def require_function(text: str, name: str, axes: Collection[str]) -> None:
         remedy = nearest(name, known) if known else f"write `def {name}(...)`"
         raise UnitError(f"the file defines no function {name!r}", remedy)
     given = known[name]
-    names = [one.arg for one in (*given.args, *given.kwonlyargs)]
+    if not _takes(given, {*axes}):
+        names = [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+        taken = ", ".join(names) or "nothing"
+        rule = f"{name} is called with {', '.join(axes)}, by name, and it takes {taken}"
+        raise UnitError(rule, "name its arguments and the axes alike")
+
+
+def _takes(given: ast.arguments, axes: set[str]) -> bool:
+    """Return whether a function with some arguments can be called with these axes by name."""
+    names = {one.arg for one in (*given.args, *given.kwonlyargs)}
     required = {one.arg for one in given.args[: len(given.args) - len(given.defaults)]}
     pairs = zip(given.kwonlyargs, given.kw_defaults, strict=True)
     required |= {one.arg for one, default in pairs if default is None}
-    unknown = given.kwarg is None and not {*axes} <= {*names}
-    if unknown or given.posonlyargs or not required <= {*axes}:
-        names = [*(one.arg for one in given.posonlyargs), *names]
-        rule = f"{name} is called with {', '.join(axes)}, by name, and it takes "
-        raise UnitError(
-            rule + (", ".join(names) or "nothing"), "name its arguments and the axes alike"
-        )
+    known = given.kwarg is not None or axes <= names
+    return known and required <= axes and not given.posonlyargs
 
 
 def code_identity(function: Callable[..., object]) -> str:
