@@ -1,4 +1,4 @@
-"""Which design, why, and what any other choice costs.
+"""The recommended design, the reason, and the cost of any other choice.
 
 May import `dse.runs`, `dse.parametric` and lower floors.
 """

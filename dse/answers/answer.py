@@ -1,4 +1,4 @@
-"""The answer to a study's question: which design, why, what limits it, what else would cost."""
+"""The answer to a study: the design, its reason and limits, and the cost of other choices."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ _MOST_CHOICES = 64
 """Choices by name of one axis beyond this number are not tried one by one."""
 
 ROUGH = 100.0
-"""Factors above it have no three digits: what they compare are figures of unlike evidence."""
+"""Factors above it have two digits, because they compare values of unlike evidence."""
 
 _MOST_ROWS = 15
-"""Rows of a table of alternatives; the cheapest stand first."""
+"""Rows of a table of alternatives, the cheapest first."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,9 @@ class Alternative:
     Attributes
     ----------
     design, merit
-        The best such design and what the preference minimises for it, None when none is feasible.
+        The best such design and the value that the preference minimises, None if infeasible.
     shortfalls, together
-        Then: the least violations of one constraint alone, or of several `together`.
+        Then: the least violations of single constraints, or of several `together`.
     """
 
     axis: str
@@ -101,7 +101,7 @@ class Alternative:
 
     @property
     def why_infeasible(self) -> str:
-        """What nothing feasible has, in words."""
+        """The choice without a feasible design, in words."""
         texts = [entry.text(together=self.together) for entry in self.shortfalls]
         return listed(texts, "and" if self.together else "or") or "no design was found"
 
@@ -133,8 +133,8 @@ def alternatives(
 ) -> tuple[tuple[Alternative, ...], str]:
     """Return the best design for every other choice by name, and with or without each design.
 
-    Without `all`, on one axis.  Each search has its share of what is left of a budget.
-    Also return what that cut short, in a sentence, empty for nothing.
+    Without `all`, on one axis.  Each search has its share of the rest of a budget.
+    Also return a sentence on the searches that this ended, or an empty text.
     """
     found, short, missing = [], 0, 0
     cuts = [*_cuts(study.problem, answer)]
@@ -158,7 +158,7 @@ def alternatives(
 
 
 def _cuts(problem: Problem, answer: Pick) -> Iterator[tuple[str, str, Cut]]:
-    """Yield every other way to make one choice: axis, choice, and what stays of the space.
+    """Yield every other value of one choice: axis, choice, and the rest of the space.
 
     A design that the answer does not use changes nothing when it is omitted.
     """
@@ -209,7 +209,7 @@ def _best(
 def host_sections(
     problem: Problem, preference: Preference, answer: Pick, spread: Ranges
 ) -> Iterator[Section]:
-    """Yield what the host alone would cost, where it is a design and not the answer."""
+    """Yield the cost of the host alone, if it is a design and not the answer."""
     if not len(problem.hosts) or answer.name == ALONE:
         return
     found = problem.evaluate(problem.hosts)
@@ -242,8 +242,8 @@ def beside_section(
 ) -> Section:
     """Return the answer beside the best designs with another choice, and the host alone.
 
-    The design that was `bought` by giving up a little comes second.  Where no other design meets
-    the constraints, first why the others do not.
+    The design that was `bought` by a small loss comes second.  If no other design meets the
+    constraints, the reasons come first.
     """
     axis = _compared([entry.axis for entry in others])
     others = [entry for entry in others if entry.axis == axis]
@@ -300,7 +300,7 @@ def _few(designs: Mapping[str, Pick]) -> list[Pick]:
 
 
 def staying_sections(problem: Problem, point: Index) -> Iterator[Section]:
-    """Yield a section for the design at `point`, (1, d); none where every size is offloaded."""
+    """Yield a section for the design at `point`, (1, d), or nothing if every size is offloaded."""
     mixed = problem.graph.quantities
     columns = {name: float(column[0]) for name, column in problem.describe(point).items()}
     share = columns.get(TASKS_OFFLOADED, 1.0)
@@ -325,9 +325,9 @@ def alternatives_section(
     goals: Sequence[str],
     preferred: str | None,
 ) -> Section:
-    """Return what every other choice on one axis would cost, one line each.
+    """Return the cost of every other choice on one axis, one line each.
 
-    `preferred` is the quantity that decides, None where several do.
+    `preferred` is the deciding quantity, None for several.
     """
     found = sorted(found, key=lambda entry: (entry.design is None, entry.merit or 0.0))
     designs = [entry.closest for entry in found if entry.closest is not None]
@@ -358,7 +358,7 @@ def alternatives_section(
     section, _, name = axis.partition(".")
     what = in_words(name) if section in SECTIONS else f"{section} {in_words(name) or 'fleet'}"
     if axis in answer.choices and not name:
-        what = in_words(axis)  # of a table of designs, or of what is measured: no stage
+        what = in_words(axis)  # of a table of designs, or of measured designs: no stage
     return Section(
         f"instead.{axis}",
         f"Any other {what}",
@@ -372,16 +372,16 @@ def alternatives_section(
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class Answer(OneScreen):
-    """The answer of a study; as text it is what `dse answer` prints.
+    """The answer of a study.  Its text is the output of `dse answer`.
 
     Attributes
     ----------
     pick
-        The recommended design; its numbers in SI are in ``pick.quantities``.
+        The recommended design, with its numbers in SI in ``pick.quantities``.
     best
         The best design by objective.
     others
-        What any other choice would cost.
+        The cost of any other choice.
     """
 
     pick: Pick
@@ -490,7 +490,7 @@ def _notes_section(solved: KnownFront, design: NDArray[np.int64], chosen: Pick) 
 
 
 def _unknown(prepared: Study) -> list[str]:
-    """Return what the study would have to set to know from where on something pays."""
+    """Return a sentence for each unknown threshold, with the fields that it needs."""
     problem = prepared.problem
     missing = problem.graph.missing
     found = []
@@ -535,7 +535,7 @@ def recommend_swept(
 
 
 def _lacking(study: Study) -> str:
-    """Return why there is no answer where there is none."""
+    """Return the reason why there is no answer."""
     if study.problem.unmeasured:
         return "none is measured"
     few = COMPUTE_ALONE in study.notes
@@ -545,9 +545,8 @@ def _lacking(study: Study) -> str:
 def boundary_notes(study: Study, design: NDArray[np.int64]) -> Iterator[str]:
     """Yield a note for each axis with an order at whose end a design (d,) lies.
 
-    Omitted are ends beyond which there is nothing: one of what is counted, no instances, the top
-    clock, counts that end where the design alone carries the rate, and tables of designs that are
-    evaluated already.
+    Omitted are ends without a beyond: a count of one, no instances, the top clock, counts that
+    end when one design carries the rate, and tables of designs that are evaluated already.
     """
     for axis, position in zip(study.problem.space.axes, design.tolist(), strict=True):
         inside = not axis.ordered or axis.size < 2 or 0 < position < axis.size - 1 or position < 0
@@ -564,7 +563,7 @@ def boundary_notes(study: Study, design: NDArray[np.int64]) -> Iterator[str]:
 
 
 def _is_all(study: Study, axis: Axis, position: int) -> bool:
-    """Tell whether an axis ends at a position because there is nothing beyond."""
+    """Return whether an axis ends at a position because there is nothing beyond."""
     counted = FIELDS.get(axis.name)
     if counted and counted.integer and axis.columns[axis.unit_name][position] <= 1:
         return True

@@ -1,4 +1,4 @@
-"""One design: what it is, its objective values, its bottlenecks, and what it advises."""
+"""One design: its choices, objective values, bottlenecks and advice."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ LITTLE = (0.01, 0.02, 0.05, 0.1)
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """What limits a design.
+    """A limit of a design.
 
-    `value` is what it allows, in the unit of what it limits, and `slack` how far that is above
-    what is reached, as a share; both are None for a limit that is known by name only.
+    `value` is the allowed value, in the unit of the limited quantity, and `slack` its distance
+    above the reached value, as a share.  Both are None for a limit that is known only by name.
     """
 
     label: str
@@ -44,14 +44,14 @@ class Bottleneck:
     slack: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, for JSON; `times` is the value over what is reached."""
+        """Return plain data, for JSON.  `times` is the value over the reached one."""
         times = None if self.slack is None else 1.0 + self.slack
         return vars(self) | {"times": times}
 
 
 @dataclass(frozen=True)
 class Bottlenecks:
-    """What limits `quantity`, which reaches `reached`; the limit that comes first stands first."""
+    """The limits of `quantity`, which reaches `reached`, the next limit first."""
 
     quantity: str
     reached: float
@@ -60,10 +60,10 @@ class Bottlenecks:
 
 @dataclass(frozen=True)
 class Advice:
-    """What to do on either side of a threshold: its `quantity`, and its `value` in SI or NaN.
+    """The advice on both sides of a threshold: its `quantity`, and its `value` in SI or NaN.
 
-    `rounded` is the value rounded up, and `chosen` what the design itself has in the column that
-    the threshold is about.
+    `rounded` is the value rounded up, and `chosen` the design's value of the column of the
+    threshold.
     """
 
     quantity: str
@@ -80,23 +80,23 @@ class Pick:
     Attributes
     ----------
     name
-        Its fleet, ``1 u8 + 2 u16``; its choices by name in a study without stages.
+        Its fleet, ``1 u8 + 2 u16``, or its choices by name in a study without stages.
     counts
         Instances by ``<stage>.<design>``, those that are not zero.
     choices
         Its other choices by column: numbers in SI, or names.
     quantities
-        The objectives in SI, then what every answer shows.
+        The objectives in SI, then the quantities of every answer.
     most, used
         For a quantity with an upper limit: the limit, and how much of it there is.
     bottlenecks
-        What limits it.
+        Its limits.
     advice
-        What it advises.
+        Its advice.
     cautions
-        What it warns of, by quantity.
+        Its warnings, by quantity.
     labels
-        What people read in place of the names of designs and devices.
+        Texts for people in place of the names of designs and devices.
     """
 
     name: str
@@ -130,7 +130,7 @@ class Pick:
         return self.choices.get(choice) in self.name.split(", ")
 
     def shown(self, name: str) -> str:
-        """Return a choice or a quantity with its unit, and its upper limit where it has one."""
+        """Return a choice or a quantity with its unit, and its upper limit if it has one."""
         if name in self.choices:
             chosen = self.choices[name]
             return (
@@ -201,7 +201,7 @@ def pick(problem: Problem, point: NDArray[np.int64], also: str | None = None) ->
 def _shown_quantities(
     problem: Problem, columns: Mapping[str, float], also: str | None
 ) -> dict[str, float]:
-    """Return the objectives and what every answer shows, each number in one unit only once."""
+    """Return the objectives and the quantities of every answer, each number once in one unit."""
     wanted = [goal.name for goal in problem.goals] + ([also] if also else [])
     shown = {name: columns[name] for name in wanted}
     for quantity in problem.quantities:
@@ -215,7 +215,7 @@ def _shown_quantities(
 
 
 def _most(problem: Problem, columns: Mapping[str, float]) -> dict[str, float]:
-    """Return the upper limits that requirements set, where there is any of what they limit."""
+    """Return the upper limits of requirements, if the limited quantity is above 0."""
     rules = [rule for rule in problem.requirements if rule.at_most in columns]
     limits = {rule.quantity: columns[rule.at_most] for rule in rules if rule.quantity in columns}
     return {
@@ -235,7 +235,7 @@ def _bottlenecks(problem: Problem, columns: Mapping[str, float]) -> Iterator[Bot
 def _limits(
     quantity: Objective, first: int, reached: float, columns: Mapping[str, float]
 ) -> tuple[Bottleneck, ...]:
-    """Return the limits of a design, that of label `first` before all others."""
+    """Return the limits of a design, the limit with the label `first` before all others."""
     found = []
     for code, (label, limit) in enumerate(zip(quantity.labels, quantity.limits, strict=True)):
         value = allowed(limit, columns)
@@ -248,7 +248,7 @@ def _limits(
 
 
 def allowed(limit: Limit, columns: Mapping[str, Any]) -> Any:
-    """Return what a limit allows, the least of its quantities; None where none is known."""
+    """Return the value that a limit allows, the least of its quantities, or None if unknown."""
     found = [columns[name] for name in limit.quantities if name in columns]
     return np.min(found, axis=0) if found else None
 
@@ -283,19 +283,19 @@ def round_up(value: float) -> float:
 
 
 def requirement_of(problem: Problem, rule: str) -> Requirement | None:
-    """Return the requirement that says `rule`, None when it limits no single quantity."""
+    """Return the requirement of `rule`, or None if it limits no single quantity."""
     named = (found for found in problem.requirements if found.rule == rule and found.quantity)
     return next(named, None)
 
 
 def amount(value: float, name: str) -> str:
-    """Return a number and what it is of: ``208.3 host cores``, ``throughput 6 Mbit/s``."""
+    """Return a number with its quantity: ``208.3 host cores``, ``throughput 6 Mbit/s``."""
     shown, what = units.show(value, name), in_words(field_path(name))
     return f"{what} {shown}" if units.suffix(name) else f"{shown} {what}"
 
 
 def telling_columns(picks: Sequence[Pick], goals: Sequence[str], fixed: str = "") -> list[str]:
-    """Return what tells designs apart: choices but `fixed`, objectives, and what is limited."""
+    """Return the differences of designs: choices but `fixed`, objectives, limited quantities."""
     choices = dict.fromkeys(name for pick in picks for name in pick.choices)
     differing = [
         name
@@ -310,12 +310,12 @@ def telling_columns(picks: Sequence[Pick], goals: Sequence[str], fixed: str = ""
 
 @dataclass(frozen=True)
 class Trade:
-    """What a tolerance bought and what it cost.
+    """The gain and the cost of a tolerance.
 
     Attributes
     ----------
     taken, best
-        The design taken, and the one that would be taken without a tolerance.
+        The recommended design, with and without the tolerance.
     preference, goals
         The rule, and the objectives.
     """
@@ -341,12 +341,12 @@ class Trade:
 
     @property
     def price(self) -> str:
-        """What is gained and what that costs: ``14 % less area for 2 % more power``."""
+        """Gain and cost: ``14 % less area for 2 % more power``."""
         gains, costs = self.differences(better=True), self.differences(better=False)
         return f"{listed(gains) or 'nothing better'} for {listed(costs) or 'nothing'}"
 
     def differences(self, *, better: bool) -> list[str]:
-        """Return what is better, or worse, in the order of the objectives, the preferred last."""
+        """Return the gains, or losses, in the order of the objectives, the preferred one last."""
         senses = {goal.name: goal.maximise for goal in self.goals}
         name = self.preference.quantity
         if name is not None:
@@ -371,11 +371,11 @@ class Trade:
 def bought_section(
     problem: Problem, front: Index, chosen: Pick, preference: Preference
 ) -> tuple[Section, Pick | None]:
-    """Return what giving up a little of what is preferred would buy, and the design that has it.
+    """Return the gain of a small loss of the preferred quantity, and the design that has it.
 
     The least share of `LITTLE` within which a design of the front is better than the one `chosen`
-    in another objective, and of these the one that is best in the first such objective.  What is
-    first of the others a tolerance buys by the same rule.
+    in another objective, and of these the one that is best in the first such objective.  A
+    tolerance chooses among the others by the same rule.
     """
     name = preference.quantity
     if name is None or preference.tolerance or not preference.others:

@@ -1,4 +1,4 @@
-"""The roofs over a design: what each limit allows, where it bends, and the price of lifting it.
+"""The roofs over a design: the value of each limit, its bends, and the price of lifting it.
 
 They bend over the size of an offload (LogCA's granularity), or over the operational intensity.
 """
@@ -26,13 +26,13 @@ from dse.runs.ranges import spreads_of
 from dse.study.demand import RATE
 
 FACTORS = np.exp2(np.arange(-32, 33) / 4)
-"""Sizes, or intensities, at which roofs are drawn, over that of the design."""
+"""Sizes, or intensities, at which roofs are drawn, over the design's."""
 
 _LEAST = 0.01
-"""A roof is lifted where the lowest of another design is higher by this share."""
+"""Share by which the lowest roof of another design must be higher to lift a roof."""
 
 ABOVE, DECADES = 3.0, 1e6
-"""Roofs are drawn up to so far above the highest where the design is, and that far down."""
+"""Factor of the heights that are drawn, above the highest roof at the design and below."""
 
 ACROSS = (SIZE, "workload_intensity_op_per_byte")
 """Columns over which roofs bend, the first that a study has."""
@@ -40,25 +40,25 @@ ACROSS = (SIZE, "workload_intensity_op_per_byte")
 
 @dataclass(frozen=True)
 class Roofs:
-    """What limits a design, over the size of an offload, and the design that lifts the lowest roof.
+    """The limits of a design, over the size of an offload, and the lift of the lowest roof.
 
     Attributes
     ----------
     limited
-        The quantity, what is reached of it, and its limits; the lowest roof is the first.
+        The quantity, its reached value, and its limits, the lowest roof first.
     demanded
-        Whether a rate is demanded, so that the front has what meets it and little more.
+        Whether a rate is demanded, so that designs of the front exceed it little.
     lift
-        What it takes to exceed that roof: of the designs of the front whose lowest roof is higher,
-        the preferred one; None where there is none.
+        The cost of exceeding that roof: of the designs of the front whose lowest roof is higher,
+        the preferred one, or None.
     lifted
         The lowest roof of that design.
     column, at
-        A column of `ACROSS`, and the design's own value; NaN where that moves no roof.
+        A column of `ACROSS`, and the design's value, NaN if it moves no roof.
     places
-        Values of that column, in SI; empty where they move no roof.
+        Values of that column, in SI, empty if they move no roof.
     heights
-        By label of a limit what it allows at each of the places.
+        The value that each limit, by its label, allows at each of the places.
     lifted_height
         The lowest roof of the design that lifts, at each of the places.
     """
@@ -75,14 +75,14 @@ class Roofs:
 
     @property
     def span(self) -> tuple[float, float]:
-        """From where to where the heights are drawn."""
+        """The least and the largest drawn height."""
         high = ABOVE * max(self.limited.reached, *(one.value or 0.0 for one in self.limited.limits))
         heights = np.concatenate([*self.heights.values(), self.lifted_height])
         return max(float(heights[heights > 0].min(initial=high)), high / DECADES), high
 
     @property
     def text(self) -> str:
-        """What it takes to lift the lowest roof, in words."""
+        """The cost of lifting the lowest roof, in words."""
         lowest = self.limited.limits[0]
         if self.lift is None or self.lifted is None:
             asks = "; --rate asks for more" * self.demanded
@@ -155,7 +155,7 @@ def roofs_of(
 def of_each(
     problem: Problem, points: Index
 ) -> tuple[list[dict[str, Any]], dict[str, tuple[Column, Column]]]:
-    """Return by quantity what each limit allows of designs (n, d), and ranges of the objectives."""
+    """Return the values of the limits by quantity, of designs (n, d), and objectives' ranges."""
     limits = []
     for quantity in problem.quantities if len(points) else ():
         if quantity.limits and quantity.limited in problem.available:
@@ -171,7 +171,7 @@ def of_each(
 def _heights(
     problem: Problem, quantity: Objective, points: Index, moved: Mapping[str, Column] | None = None
 ) -> dict[str, Column]:
-    """Return by label what each limit allows of designs (n, d), or of one with a column moved."""
+    """Return the values of the limits by label, of designs (n, d) or of one along a column."""
     moved = moved or {}
     for places in moved.values():
         points = np.repeat(points, len(places), axis=0)
@@ -199,7 +199,7 @@ def _moved(problem: Problem, point: Index) -> dict[str, Column]:
 
 
 def roofs_section(problem: Problem, front: Index, chosen: Pick, preference: Preference) -> Section:
-    """Return what each limit of the preferred design allows, and what lifts the lowest."""
+    """Return the value of each limit of the preferred design, and the lift of the lowest."""
     found = [*roofs_of(problem, front, chosen, preference)]
     rows = tuple(
         (one.words, units.show(one.value or 0.0, roofs.limited.quantity), headroom(one))

@@ -1,4 +1,4 @@
-"""What an answer says: the design, its bottlenecks, advice, the runner-up, a sweep, as sections."""
+"""Sections of an answer: the design, its bottlenecks, advice, the runner-up, a sweep."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from dse.study.scenario import field_path
 from dse.study.workload_interface_budget import SECTIONS
 
 MOST_INTERVALS = 12
-"""Intervals of a sweep that are shown; all its values follow where everything is shown."""
+"""Shown intervals of a sweep.  All values follow if everything is shown."""
 
 _CLOSE = 0.5
 """A limit is shown when a quantity could not grow by more than this share."""
@@ -106,7 +106,7 @@ def _free(problem: Problem, point: Index) -> Iterator[tuple[str, dict[str, int]]
 
 
 def spread_section(problem: Problem, found: Ranges, gaps: Mapping[str, Sequence[str]]) -> Section:
-    """Return the meaning of an answer's ranges; `facts` are these, and what its sums omit."""
+    """Return the meaning of an answer's ranges.  `facts` are these, and the omitted terms."""
     lines: tuple[str, ...] = ()
     if found:
         scaled = any(stage.designs.percentiles for stage in problem.stages)
@@ -117,7 +117,7 @@ def spread_section(problem: Problem, found: Ranges, gaps: Mapping[str, Sequence[
 
 
 def _given(found: Document) -> dict[str, str]:
-    """Return what the study fixes about workload, interface and budget, as it is written."""
+    """Return the fixed fields of workload, interface and budget, as written."""
     given = {}
     for section in SECTIONS:
         for name, written in found.section(section).items():
@@ -222,16 +222,16 @@ def _headroom(limit: Bottleneck, entry: Bottlenecks) -> str:
 
 
 def headroom(limit: Bottleneck) -> str:
-    """Return how far a limit is above what is reached: ``14.8 %``, ``15.6x``, ``none``."""
+    """Return the distance of a limit above the reached value: ``14.8 %``, ``15.6x``, ``none``."""
     if limit.slack is None or abs(limit.slack) < SHOWN_ROUNDING:
         return "none"
     return f"{multiple(limit.slack)}x" if limit.slack >= LARGE else percent(limit.slack)
 
 
 def advice_section(pick: Pick, measured: Sequence[str] = ()) -> Section:
-    """Return from where on what pays.
+    """Return the thresholds from which something pays.
 
-    `measured` is where it was measured to pay, of fits that were refused: no model says it then.
+    `measured` has the measured thresholds of refused fits, which have no model.
     """
     if measured:
         lines = tuple(
@@ -297,7 +297,7 @@ def sweep_section(
 ) -> Section:
     """Return one line per value of a sweep: the design, its objectives, its bottleneck.
 
-    `lacking` says of each value why there is none, where there is none.
+    `lacking` has the reason for each value without an answer.
     """
     columns = telling_columns([pick for pick in picks if pick is not None], goals)
     swept = in_words(sweep.path)
@@ -325,10 +325,10 @@ def intervals_section(
     goals: Sequence[str],
     design: str,
 ) -> Section:
-    """Return from which to which value of a sweep the same design is the answer; choices singly.
+    """Return the intervals of a sweep with the same design as the answer, choices singly.
 
-    `designs` are the parts of the answers that tell them apart, empty where there is none, and
-    `lacking` says why.
+    `designs` are the distinguishing parts of the answers, empty without an answer, and
+    `lacking` has the reason.
     """
     shown = [v if isinstance(v, str) else units.show(v, sweep.column) for v in sweep.values]
     rows, facts = [], []
@@ -378,7 +378,7 @@ def notes_section(
 ) -> Section:
     """Return the notes on the numbers, of which so many are `unpublished`.
 
-    `evidence` is that for the figures of the cores, `proven` are the counts of the search.
+    `evidence` is of the cores' values, `proven` are the counts of the search.
 
     Of the notes, one screen shows those that are `unchecked` rules.
     """

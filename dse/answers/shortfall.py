@@ -1,4 +1,4 @@
-"""How far designs are from constraints: what is to spare, and how far a choice falls short."""
+"""Distances of designs from constraints: the reserve, or the shortfall of a choice."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ TIE = 1e-9
 class Shortfall:
     """A design that violates one constraint, and no design violates it by less.
 
-    `violation` is relative to the limit.  Where the constraint limits one `quantity`, `value` is
-    what the design has of it, and `limit` the limit, a lower one if it is `at_least`.
+    `violation` is relative to the limit.  If the constraint limits one `quantity`, `value` is
+    the design's, and `limit` the limit, a lower one if it is `at_least`.
     """
 
     rule: str
@@ -49,7 +49,7 @@ class Shortfall:
     at_least: bool = False
 
     def text(self, *, together: bool = False) -> str:
-        """Return which constraint is violated and by how much; `together` with others."""
+        """Return the violated constraint and the miss, maybe `together` with others."""
         if self.value is None:
             known = TOLERANCE < self.violation < math.inf and not self.quantity  # a text has none
             by = f" by {percent(self.violation)}" if known else ""
@@ -77,9 +77,9 @@ def shortfalls(
 ) -> tuple[tuple[Shortfall, ...], bool]:
     """Return the least violations of a problem without a feasible design.
 
-    Per constraint the least violation of a design that meets all others.  Where every design
-    violates several: those of the design that does what is demanded and violates the rest by the
-    least, else of the nearest design.
+    Per constraint the least violation of a design that meets all others.  If every design
+    violates several: the violations of the design that meets the demand and violates the rest by
+    the least, else of the nearest design.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def _demanded(problem: Problem) -> NDArray[np.int64] | None:
 def _single_violations(problem: Problem, preference: Preference) -> tuple[Shortfall, ...]:
     """Return, per constraint, the least violation of a design that meets all others.
 
-    Lower limits come last: the design that does what is demanded, at whatever cost, says more.
+    Lower limits come last: a design that meets the demand at any cost is more informative.
     """
     best: dict[int, tuple[float, tuple[float, ...], NDArray[np.int64]]] = {}
     for block in blocks(problem.sizes, CHUNK):
@@ -150,7 +150,7 @@ def _single_violations(problem: Problem, preference: Preference) -> tuple[Shortf
 def _merit(
     problem: Problem, preference: Preference, index: NDArray[np.int64], loss: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return what decides between equal violations, (n, k): the preference, then the losses."""
+    """Return the values that decide between equal violations, (n, k): preference, then losses."""
     loss = np.where(np.isnan(loss), np.inf, loss)
     if not preference.is_quantity:
         return loss
@@ -183,11 +183,11 @@ def shortfall(
 def undemanded_section(
     solved: KnownFront, chosen: Pick, best: Mapping[Goal, Pick], preference: Preference
 ) -> Section | None:
-    """Return the other ends of a front and its knee, where the answer is the end at which least is.
+    """Return the other ends of a front and its knee, if the answer is its smallest design.
 
-    None where a rate is demanded, a constraint bounds what is maximised, or more than one
-    objective decides.  Designs without a model have no demand: there what is minimised counts as
-    well, unless the study prefers something or a constraint rules out some design.
+    None if a rate is demanded, a constraint bounds a maximised objective, or more than one
+    objective decides.  Designs without a model have no demand: for these minimised objectives
+    count as well, unless the study has a preference or a constraint rules out some design.
     """
     problem, front = solved.study.problem, solved.front
     bounded = {name for rule in problem.constraints for name in rule.names}
@@ -222,7 +222,7 @@ def undemanded_section(
 
 @dataclass(frozen=True)
 class Margin:
-    """What a design has of a quantity that a constraint bounds.
+    """The value of a design for a bounded quantity.
 
     Attributes
     ----------
@@ -231,11 +231,11 @@ class Margin:
     what
         The quantity, or the expression, in words.
     quantity
-        A name whose suffix is the unit of `value` and `limit`, which are in SI; may be empty.
+        A name whose suffix is the unit of `value` and `limit`, which are in SI.  May be empty.
     at_least
         Whether the limit is a lower one.
     spare
-        How far the value is from the limit, as a share of the limit; None of a limit of 0.
+        The distance of the value from the limit, as a share of the limit, None if the limit is 0.
     """
 
     rule: str

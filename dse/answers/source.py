@@ -20,7 +20,7 @@ _RATE = "workload.rate"
 
 
 COUNTS = ("designs", "evaluated", "feasible", "exact", LEDGER)
-"""What is known of a search: counts, whether the front is exact, and its ledger."""
+"""The results of a search: counts, whether the front is exact, and its ledger."""
 
 
 def known_fronts(
@@ -31,11 +31,11 @@ def known_fronts(
     options: Options | None = None,
     budget: Budget | None = None,
 ) -> KnownFronts:
-    """Solve a study, or take what a run has found; with a rate or overrides it is searched again.
+    """Solve a study, or take the results of a run.  A rate or overrides cause a new search.
 
-    The source is a study, its file, a run, or the folder of one; `rate` is short for an override of
-    ``workload.rate``, and an override of the swept field ends the sweep.  `options` and `budget`
-    are for what is searched now.
+    The source is a study, its file, a run, or the folder of one.  `rate` is short for an override
+    of ``workload.rate``, and an override of the swept field ends the sweep.  `options` and
+    `budget` are for a new search.
     """
     pairs = [*overrides, *([(_RATE, _rate(rate, dict(overrides)))] if rate is not None else [])]
     base = finished.study_or_run(source, pairs)
