@@ -235,7 +235,7 @@ class Characteriser:
     def figures_of(self, task: DesignTask) -> CharacterisedDesign:
         """Map a design, time it, hold it to its answers, and find its power."""
         design = task.design
-        vectors, reads = read_task(task)
+        vectors, reads, notes = read_task(task)
         target_s = self._target_s(task, reads)
         mapped, netlist, buffers = self._mapped(task, reads, target_s)
         timing = analyse(netlist, self.library, clock=design.clock)
@@ -254,6 +254,7 @@ class Characteriser:
             | {"idle_power_w": idle.dynamic_w},
             facts=self._facts(task, mapped, vectors, activity),
             notes=(
+                *notes,
                 *timing.notes,
                 *activity.notes,
                 *power.notes,

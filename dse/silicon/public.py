@@ -43,6 +43,7 @@ def verilog(
     read: str | None = None,
     written: str | None = None,
     clock_port: str = "clk",
+    dut: str | None = None,
 ) -> Verilog:
     """Describe the user's own hardware, for `characterise`.
 
@@ -56,7 +57,7 @@ def verilog(
     top
         Verilog: name of the outermost module.
     check : FILE
-        Verilog: known answers: a table (.csv), a row per cycle.
+        Verilog: known answers: a table (.csv, a row per cycle), or waves (.vcd).
     payload
         Verilog: payload of a task: "64 bit", or "8 * WIDTH bit".
     cycles_per_task
@@ -69,6 +70,8 @@ def verilog(
         Verilog: bytes out of a task (default: payload).
     clock_port
         Verilog: name of the clock input.
+    dut : INSTANCE
+        Verilog: the design in waves: tb.dut.
     """
     figures = {"payload": payload, "cycles_per_task": cycles_per_task, "latency": latency}
     figures |= {"read": read, "written": written}
@@ -78,6 +81,7 @@ def verilog(
         check=None if check is None else str(check),
         clock_port=clock_port,
         figures={name: text for name, text in figures.items() if text},
+        dut=dut or "",
     )
 
 

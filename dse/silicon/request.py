@@ -35,7 +35,7 @@ from dse.silicon.description import ENDINGS, Sources
 from dse.silicon.figures import FIGURES, Target
 from dse.silicon.flow import Characteriser
 from dse.silicon.tasks import DesignTask
-from dse.silicon.vectors import WrittenVectors
+from dse.silicon.vectors import WAVES, WrittenVectors, recorded
 
 _WHOLE = re.compile(r"[+-]?\d+")
 
@@ -75,9 +75,11 @@ class Verilog:
     top, clock_port
         The outermost module, and its clock input.
     check
-        CSV of known answers.  ``{name}`` is replaced by the value of a parameter.
+        CSV of known answers, or waves.  ``{name}`` is replaced by the value of a parameter.
     figures
         Quantities of one task, as written, by the names of `FIGURES`.
+    dut
+        Instance of the design in waves.
     """
 
     sources: Sources
@@ -85,6 +87,7 @@ class Verilog:
     check: str | None
     clock_port: str
     figures: Mapping[str, str]
+    dut: str = ""
 
     def design_tasks(self, over: Mapping[str, str]) -> list[DesignTask]:
         """Return the designs with their answers, one per combination of parameters.
@@ -132,12 +135,18 @@ class Verilog:
         path = _placed(str(self.check), parameters)
         if instead := removed.remedy("value", f"check={path.suffix}"):
             raise StudyError([Fault("check", str(path), removed.RULE, instead)])
+        if path.suffix == WAVES:
+            return WrittenVectors(recorded(path, self.dut, self.clock_port))
+        if self.dut:
+            rule = "only waves have an instance of the design"
+            remedy = f"check against a file that ends in {WAVES}"
+            raise StudyError([Fault("dut", self.dut, rule, remedy)])
         return WrittenVectors.read(path)
 
 
 _GIVE = {
     "top": "name the outermost module: --top NAME",
-    "check": "give a table: --check vectors.csv",
+    "check": "give a table or waves: --check vectors.csv, --check run.vcd --dut tb.dut",
     "payload": 'give the payload of a task: --payload "8 * WIDTH bit"',
     "cycles_per_task": 'give the cycles from task to task: --cycles-per-task "16 / unroll"',
     "latency": 'give the cycles from input to answer: --latency "16"',

@@ -123,8 +123,8 @@ MOST_BIT = 20_000
 """Largest memory.  A larger one would be a macro, with other area and power."""
 
 
-def read_task(task: DesignTask) -> tuple[Vectors, Reading]:
-    """Return known answers and the reading of a description, which has the ports of the answers.
+def read_task(task: DesignTask) -> tuple[Vectors, Reading, tuple[str, ...]]:
+    """Return known answers, the reading of the description that has their ports, and notes.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def read_task(task: DesignTask) -> tuple[Vectors, Reading]:
     """
     design = task.design
     if isinstance(task.vectors, Vectors):
-        return task.vectors, Reading.of_text(design.verilog)
+        return task.vectors, Reading.of_text(design.verilog), ()
     reads = Reading.of_files(task.sources, design.top, design.parameters)
     script = [*elaborating(design.top), "write_json described.json"]
     files = run_description(chosen_yosys(), reads, script, done="described.json")
@@ -142,7 +142,7 @@ def read_task(task: DesignTask) -> tuple[Vectors, Reading]:
     clock_input(ports, design.clock)
     vectors = task.vectors.of(ports, design)
     refuse(fault for module in modules.values() for fault in _large_memories(module))
-    return vectors, reads
+    return vectors, reads, tuple(task.vectors.notes(ports))
 
 
 def _large_memories(module: Mapping[str, Any]) -> Iterator[Fault]:

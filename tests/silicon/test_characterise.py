@@ -511,7 +511,8 @@ def test_faults_of_a_table_of_answers(run: Run, tmp_path: Path, table: str) -> N
 def test_what_your_own_verilog_needs_is_told_at_once(run: Run) -> None:
     assert fails(lambda: run(**dict.fromkeys(("top", "check", *TASK)))).splitlines() == [
         "top: Verilog of your own needs it; name the outermost module: --top NAME",
-        "check: Verilog of your own needs it; give a table: --check vectors.csv",
+        "check: Verilog of your own needs it; give a table or waves: "
+        "--check vectors.csv, --check run.vcd --dut tb.dut",
         "payload: Verilog of your own needs it; give the payload of a task: "
         '--payload "8 * WIDTH bit"',
         "cycles_per_task: Verilog of your own needs it; give the cycles from task to task: "
@@ -519,12 +520,6 @@ def test_what_your_own_verilog_needs_is_told_at_once(run: Run) -> None:
         "latency: Verilog of your own needs it; give the cycles from input to answer: "
         '--latency "16"',
     ]
-
-
-@pytest.mark.parametrize("name", ["tb.v", "tb.sv", "run.fst", "run.vcd"])
-def test_testbenches_and_waves_are_refused(run: Run, name: str) -> None:
-    message = fails(lambda: run(over="UNROLL=1", check=name))
-    assert message.startswith(f"check: {name}; removed before 1.0; run the testbench yourself, and")
 
 
 def test_faults_of_answers_library_and_options_come_together(run: Run) -> None:
