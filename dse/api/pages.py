@@ -10,25 +10,28 @@ from dse.answers.roofs import of_each
 from dse.api.answers import answer
 from dse.api.arguments import public
 from dse.api.runs import folder_of
-from dse.errors import InfeasibleError
+from dse.errors import InfeasibleError, TooLargeError
 from dse.files.json import write_text
 from dse.page import document, sections
-from dse.page.contents import PageRun, contents, read_page_run, remarks
+from dse.page.contents import FLIPS, PageRun, contents, read_page_run, remarks
+from dse.parametric.decision_map import find_map, range_around
+from dse.reports.front_view import uncounted_text
 from dse.reports.sections import Readable, Section
 from dse.runs.finished import plot_run
 from dse.runs.result import PAGE, Result
 from dse.runs.run_files import MANIFEST
 from dse.search.settings import budget_of
+from dse.study.assumptions import assumptions_of
 from dse.study.study import Study
 
 MOST_KNOWN = 5_000
 """A front of more designs has neither ranges nor limits of each."""
 
-MOST_DRAWN = 100_000
-"""Of more feasible designs a page draws a random sample."""
-
 CONSTRAINTS = "constraints"
 """Key of the section with the distances of the answer from the constraints."""
+
+_RATE, _GRANULARITY = "workload.rate", "workload.granularity"
+"""Fields of a study over which its page has a map."""
 
 FLIPS_TIME = "10 s"
 """CPU time for changes of the answer of a run, if no limit is given."""
@@ -45,23 +48,45 @@ def page_text(
     folder: Path,
     *,
     prefer: str | None = None,
-    tolerance: str | None = None,
+    flips: bool = False,
     live: Mapping[str, Any] | None = None,
     **changing: Any,
 ) -> str:
     """Return the page of a run, with `live`, the state of its program, for a served page.
 
-    `changing` are arguments of `answer`.
+    With `flips` it has every flip point and the decision map, else the nearest flip points.
+    `changing` are further arguments of `answer`.
     """
-    options = {"flips": False, **changing, "time": changing.get("time") or FLIPS_TIME}
+    time = changing.pop("time", None) or FLIPS_TIME
     run = read_page_run(folder)
-    found = answer(run.run.folder, prefer=prefer, tolerance=tolerance, **options)
-    preference = run.study.preferring(prefer, tolerance)
-    parts = _sections(run, found) | {
-        "remarks": [Section("remarks", lines=tuple(remarks(run, MOST_DRAWN)))]
-    }
-    data = contents(run, preference, MOST_DRAWN, found.sections, *_beside(run, found, parts))
-    return document.page_html(data["title"], parts, data, live=live)
+    near = None if live is None and run.view.size <= MOST_KNOWN else False
+    options = {**changing, "flips": flips or near, "time": time}
+    found = answer(run.run.folder, prefer=prefer, **options)
+    parts = _sections(run, found)
+    parts["remarks"] = [Section("remarks", lines=tuple(remarks(run)))]
+    parts["map"], drawn = _map(run, prefer, time) if flips else ([], b"")
+    limits, beside = _beside(run, found, parts)
+    data = contents(run, run.study.preferring(prefer), found.sections, limits, beside)
+    return document.page_html(data["title"], parts, data, drawn, live)
+
+
+def _map(run: PageRun, prefer: str | None, time: str) -> tuple[list[Section], bytes]:
+    """Return the best answers around the demand of a run, in words and as SVG.
+
+    Over the demanded rate and the size of an offload, or over the rate alone.  Empty without one.
+    """
+    fields = {one.name: one for one in assumptions_of(run.study)}
+    known = (fields[name] for name in (_RATE, _GRANULARITY) if name in fields)
+    ranges = [range_around(one.name, one.value, one.quantity, whole=one.integer) for one in known]
+    if run.view.sweep is not None or _RATE not in fields:
+        return [], b""
+    from dse.parametric.plots import map_svg  # matplotlib, only now
+
+    try:
+        found = find_map(run.study.document, ranges, prefer=prefer, budget=budget_of(time))
+    except TooLargeError as error:
+        return [Section("map", lines=(f"There is no map: {error}.",))], b""
+    return [found.section], map_svg(found)[0]
 
 
 def _beside(
@@ -72,9 +97,11 @@ def _beside(
     known = run.view.sweep is None and len(index) <= MOST_KNOWN
     limits, spreads = of_each(problem, index if known else index[:0])
     ranges: Mapping[str, Any] = next((s.facts for s in found.sections if s.key == "ranges"), {})
-    omitted = ranges.get("omitted", {})
-    proof = parts["certificate"][0].facts
-    return limits, {"spreads": spreads, "omitted": omitted, "proof": proof}
+    facts = {"spreads": spreads, "uncounted": uncounted_text(ranges.get("omitted", {}))}
+    facts["proof"] = parts["certificate"][0].facts
+    changing = (section.facts for section in found.sections if section.key == FLIPS)
+    facts["fragile"] = [line for one in changing for line in one.get("nearest", ())]
+    return limits, facts
 
 
 def _sections(run: PageRun, found: Readable) -> dict[str, list[Section]]:
@@ -168,9 +195,10 @@ def report(
     prefer
         As in `answer`.
     flips
-        Include flip points, at which the answer changes.
+        Include every flip point, not only the nearest, and the decision map of a demanded rate.
     time : TIME
-        Most CPU time for other choices and flip points: "1 min" (default: 10 s).
+        Most CPU time for other choices and flip points: "1 min" (default: 10 s).  As much again for
+        the map.
     progress
         Called with the number of checked assumptions and of all.
 

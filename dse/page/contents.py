@@ -17,12 +17,11 @@ from dse.algebra.base_units import BINARY
 from dse.algebra.thresholds import thresholds_of
 from dse.errors import OutputError
 from dse.model.evaluation import KNEE
-from dse.model.labels import COUNT_BEFORE_NAME
+from dse.model.labels import COUNT_BEFORE_NAME, Labels, labelled_line
 from dse.model.preference import Preference
 from dse.model.space import ALONE, HOST, Index
 from dse.reports import front_view
 from dse.reports.designs import described, for_people, parts
-from dse.reports.front_text import SHOWN_RULE, representative_rows
 from dse.reports.front_view import ARROW, FrontView, Scale, axis_scale, kind_of, thinned
 from dse.reports.sections import Section
 from dse.reports.text import in_words, plural
@@ -32,8 +31,8 @@ from dse.runs.finished import Finished, read_view
 from dse.runs.manifest import GROWTH
 from dse.study.study import Study
 
-MOST_LINES = 2_000
-"""Designs drawn as lines across parallel axes: more can neither be seen nor drawn in time."""
+MOST_CLOUD = 100_000
+"""Most feasible designs around the front that are drawn."""
 
 MOST_CELLS = 100_000
 """Other columns of the front are shown for one design as long as they have no more cells."""
@@ -191,12 +190,12 @@ def colour_of(view: FrontView) -> str | None:
     return next(few, view.category)
 
 
-def drawn(run: PageRun, most: int) -> FrontView:
-    """Return the front of a run as its page draws it, and at most `most` designs of its cloud."""
+def drawn(run: PageRun) -> FrontView:
+    """Return the front of a run as its page draws it, and at most `MOST_CLOUD` of its cloud."""
     view = with_choices(run.view)
     goals = [name for name, _ in view.objectives]
     names = dict.fromkeys(name for name in (view.sweep, *view.axes, *goals, view.category) if name)
-    cloud = thinned(view.cloud, most)
+    cloud = thinned(view.cloud, MOST_CLOUD)
     return replace(
         view,
         front={name: view.front[name] for name in names},
@@ -291,63 +290,72 @@ def _plain(values: Iterable[Any]) -> NDArray[Any]:
 def contents(
     run: PageRun,
     preference: Preference,
-    cloud: int,
     answered: Sequence[Section],
     limits: Sequence[Mapping[str, Any]] = (),
     beside: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Return the data of the page of a run, with the front in the order of front.csv.
 
-    At most `cloud` feasible designs are drawn.  The changes of the answer, in SI, and the
-    limits of the recommended design are in the sections of the answer, as far as requested.  The
-    `limits` of each design are from `limits_of`.  Other facts, `beside`, are kept as they are.
+    The changes of the answer, in SI, and the limits of the recommended design are in the sections
+    of the answer, as far as requested.  The `limits` of each design are from `of_each`.  Other
+    facts, `beside`, are kept as they are.
     """
-    view = drawn(run, cloud)
+    view = drawn(run)
     data: dict[str, Any] = {
         "title": view.title,
         "run": run.name,
+        "preference": _preference(preference),
+    }
+    data |= _columns(view) | _designs(run, view)
+    data |= {"bounds": _bounds(run), "cloud": _cloud(run, view)}
+    data |= {"flips": _flips(answered, run.study.problem.labels), "roofs": _roofs(answered)}
+    data["limits"] = [
+        {**one, "words": in_words(one["quantity"]), "unit": unit_facts(one["quantity"])}
+        for one in limits
+    ]
+    data |= {"growth": run.run.manifest.get(GROWTH), **beside}
+    if data["preference"]["by"] not in (KNEE, *data["objectives"]):
+        data["merit"] = _merit(run, preference)
+    return data
+
+
+def _columns(view: FrontView) -> dict[str, Any]:
+    """Return the columns that a page draws, and the place of each."""
+    return {
         "columns": {name: column_facts(view, name) for name in view.front},
         "objectives": [name for name, _ in view.objectives],
         "choices": list(view.axes),
         "category": view.category,
         "colour": colour_of(view),
         "sweep": view.sweep,
+    }
+
+
+def _designs(run: PageRun, view: FrontView) -> dict[str, Any]:
+    """Return the designs of the front: columns, names, and values that are in no picture."""
+    return {
         "front": {name: packed(v, view.cloud.get(name)) for name, v in view.front.items()},
         "design": packed(np.array(run.view.names, dtype=object)),
         "described": packed(np.array(view.names, dtype=object)),
         "kind": packed(np.array(run.kinds, dtype=object)),
         "assigned": _assigned(run),
-        "bounds": _bounds(run),
-        "lines": representative_rows(view, MOST_LINES).tolist() if view.size else [],
-        "preference": _preference(preference),
-        "cloud": {
-            "size": front_view.row_count(view.cloud),
-            "feasible": run.run.manifest.get("feasible_in_space"),
-            "columns": _cloud_columns(view),
-        },
         "details": _details(run, {*view.front}),
-        "flips": _flips(answered),
-        "roofs": _roofs(answered),
-        "limits": [
-            {**one, "words": in_words(one["quantity"]), "unit": unit_facts(one["quantity"])}
-            for one in limits
-        ],
-        "growth": run.run.manifest.get(GROWTH),
-        **beside,
     }
-    if data["preference"]["by"] not in (KNEE, *data["objectives"]):
-        data["merit"] = _merit(run, preference)
-    return data
 
 
-def remarks(run: PageRun, cloud: int) -> list[str]:
+def _cloud(run: PageRun, view: FrontView) -> dict[str, Any]:
+    """Return the feasible designs around the front."""
+    return {
+        "size": front_view.row_count(view.cloud),
+        "feasible": run.run.manifest.get("feasible_in_space"),
+        "columns": _cloud_columns(view),
+    }
+
+
+def remarks(run: PageRun) -> list[str]:
     """Return in words the omissions of the plots of a page, and their replacements."""
-    view = drawn(run, cloud)
-    said = [_cloud_words(run, cloud)]
-    if view.size > MOST_LINES:
-        said.append(
-            f"Of {view.size:,} designs {MOST_LINES:,} are lines across the axes: {SHOWN_RULE}."
-        )
+    view = drawn(run)
+    said = [_cloud_words(run)]
     same = [view.words(name) for name, _ in view.objectives if front_view.is_same(view, name)]
     if same:
         said.append(f"The same for every design, and so not drawn: {', '.join(same)}.")
@@ -358,10 +366,10 @@ def remarks(run: PageRun, cloud: int) -> list[str]:
     return said
 
 
-def _cloud_words(run: PageRun, most: int) -> str:
+def _cloud_words(run: PageRun) -> str:
     """Return in words the feasible designs of a run that are drawn in grey."""
     stored = front_view.row_count(run.view.cloud)
-    shown = min(stored, most)
+    shown = min(stored, MOST_CLOUD)
     known = run.run.manifest["feasible_in_space"]
     text = f"{plural(shown, 'feasible design')} in grey"
     if known is None:
@@ -451,10 +459,21 @@ def _detail(name: str, values: np.ndarray) -> dict[str, Any]:
     return {"words": words} | unit_facts(name)
 
 
-def _flips(answered: Sequence[Section]) -> Any:
-    """Return the changes of the answer, as far as they were searched."""
-    found = next((section.facts for section in answered if section.key == FLIPS), None)
-    return found if "assumptions" in (found or ()) else None
+def _flips(answered: Sequence[Section], labels: Labels) -> Any:
+    """Return the changes of the answer, as far as they were searched, for people."""
+    found = next((section.facts for section in answered if section.key == FLIPS), None) or {}
+    if "assumptions" not in found:
+        return None
+    moving = [
+        entry | {side: _for_people(entry[side], labels) for side in ("below", "above")}
+        for entry in found["assumptions"]
+    ]
+    return found | {"assumptions": moving}
+
+
+def _for_people(side: Mapping[str, Any], labels: Labels) -> dict[str, Any]:
+    differs = side["differs"]
+    return {**side, "differs": differs and labelled_line(differs, labels)}
 
 
 def _roofs(answered: Sequence[Section]) -> list[str]:

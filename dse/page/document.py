@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import json
 import re
@@ -18,7 +19,7 @@ LIBRARY = "echarts/echarts.min.js"
 LICENCES = ("echarts/NOTICE.txt", "echarts/LICENSE.txt", "echarts/LICENSE-d3.txt")
 
 SCRIPTS = (
-    *("units.js", "rule.js", "state.js", "look.js", "scatter.js", "parallel.js", "winners.js"),
+    *("units.js", "rule.js", "state.js", "look.js", "scatter.js", "winners.js"),
     *("save.js", "table.js", "details.js", "controls.js", "card.js", "tornado.js", "roofs.js"),
     *("growth.js", "main.js"),
 )
@@ -27,8 +28,11 @@ SCRIPTS = (
 MOVING = ("growth.js", "map.js", "live.js")
 """Scripts that update a page from the program behind it."""
 
-WORDS = ("answer", "more", "remarks", "front", "assumptions", "others", "certificate")
+WORDS = ("answer", "more", "map", "remarks", "front", "assumptions", "others", "certificate")
 """Parts of a page that are sentences and tables."""
+
+_ABOUT = "The best answer by region; the words below name all."
+"""Description of the decision map."""
 
 INERT = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 """Characters that would end a script, or a line of it, inside JSON, and their escapes."""
@@ -42,6 +46,7 @@ def page_html(
     title: str,
     parts: Mapping[str, Sequence[Section]],
     data: Mapping[str, Any] | None,
+    picture: bytes = b"",
     live: Mapping[str, Any] | None = None,
 ) -> str:
     """Return a page that needs no other file.
@@ -51,36 +56,54 @@ def page_html(
     title
         Its heading.
     parts
-        Sections of words and tables by the part of the page: ``answer``, ``more`` of it,
+        Sections of words and tables by the part of the page: ``answer``, ``more`` of it, ``map``,
         ``remarks``, ``front``, ``assumptions`` and ``others``, which the answer does not use,
         ``certificate`` and ``study``, whose lines are text as it was written.
     data
         Data of the scripts, or None for a page of words only.
+    picture
+        An SVG of the decision map.
     live
         Facts for a page that is served by the program, or None for a file.
     """
-    scripts = dict.fromkeys((*SCRIPTS * bool(data), *MOVING * (live is not None)))
-    slots = {
-        "title": html.escape(title),
-        "style": _read("page.css"),
-        "data": inert_json(data) if data is not None else "null",
-        "library": _script(_read(LIBRARY)) if data is not None else "",
-        "scripts": _function("\n".join(map(_read, scripts))),
-        "licences": html.escape("\n\n".join(map(_read, LICENCES))) if data is not None else "",
-        "study": "".join(map(_preformatted, parts.get("study", ()))),
-        "summary": "Why, what limits it, what else would cost" if data else "All that was found",
-        "told": "without-script" if data is not None else "",
-        "live": _read("live.html").replace("{{facts}}", inert_json(live))
-        if live is not None
-        else "",
-        "connect": "; connect-src 'self'" if live is not None else "",
-        **{name: sections.html("", parts.get(name, ())) for name in WORDS},
-    }
+    words = {name: sections.html("", parts.get(name, ())) for name in WORDS}
+    filled = {"title": html.escape(title), "style": _read("page.css"), **words}
+    filled["map_picture"] = _image(picture) if picture else ""
+    filled["study"] = "".join(map(_preformatted, parts.get("study", ())))
+    slots = filled | _scripted(data, live) | _served(live)
     kept = {name for name, found in parts.items() if found}
     kept |= {name for name, found in (("pictures", data), ("live", live)) if found}
     page = _read("page.html")
     template = _PART.sub(lambda part: part["text"] if part["name"] in kept else "", page)
     return _SLOT.sub(lambda slot: slots[slot[1]], template)
+
+
+def _scripted(data: Mapping[str, Any] | None, live: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return the slots of scripts, their library and their data, empty on a page of words."""
+    moving = MOVING * (live is not None)
+    if data is None:
+        slots = dict.fromkeys(("library", "licences", "told"), "")
+        own, slots["data"], slots["summary"] = moving, "null", "All that was found"
+    else:
+        slots = {"library": _script(_read(LIBRARY)), "data": inert_json(data)}
+        slots["licences"] = html.escape("\n\n".join(map(_read, LICENCES)))
+        slots["told"] = "without-script"
+        own, slots["summary"] = SCRIPTS + moving, "Why, what limits it, what else would cost"
+    return slots | {"scripts": _function("\n".join(map(_read, dict.fromkeys(own))))}
+
+
+def _served(live: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return the slots of a page with its program behind it, empty for a file."""
+    if live is None:
+        return {"live": "", "connect": ""}
+    facts = _read("live.html").replace("{{facts}}", inert_json(live))
+    return {"live": facts, "connect": "; connect-src 'self'"}
+
+
+def _image(picture: bytes) -> str:
+    encoded = base64.b64encode(picture).decode("ascii")
+    source = f"data:image/svg+xml;base64,{encoded}"
+    return f'<img class="picture" alt="{_ABOUT}" src="{source}">'
 
 
 def inert_json(data: Any) -> str:

@@ -53,6 +53,9 @@ _DEVICE = "interface.device"
 DOTS = ".."
 _EXAMPLE = "write for instance rate=1..240Gbps"
 
+_SPAN = 4.0
+"""A range around a number goes from its value divided by this to that multiplied by it."""
+
 T = TypeVar("T")
 Ends = tuple[float, float]
 Progress = Callable[[int, int], None]
@@ -208,15 +211,16 @@ class DecisionMap(Printable):
 
     def text(self) -> str:
         """Return the intervals of one number, or each answer's share over two, as a table."""
-        found = self._section
+        found = self.section
         table = table_text(found.rows, found.headers)
         return "\n\n".join([found.title, table, *filter(None, found.remarks)])
 
     def _repr_html_(self) -> str:
-        return html("", [self._section])
+        return html("", [self.section])
 
     @property
-    def _section(self) -> Section:
+    def section(self) -> Section:
+        """The intervals of one number, or each answer's share over two, and their proof."""
         ends = [
             f"{entry.name} from {entry.show(low)} to {entry.show(high)}"
             for entry, (low, high) in zip(self.numbers, self.ranges, strict=True)
@@ -298,6 +302,15 @@ def _distinct(values: Sequence[float], quantity: str) -> list[str]:
         if len({*texts}) == len({*values}):
             break
     return texts
+
+
+def range_around(name: str, value: float, quantity: str, *, whole: bool = False) -> str:
+    """Return the range of a number, in SI, from a part of it to a multiple, for `find_map`."""
+    low, high = value / _SPAN, value * _SPAN
+    if whole:
+        low, high = max(math.floor(low), 1.0), math.ceil(high)
+    ends = (units.exact_text(end, quantity) for end in (low, high))
+    return f"{name}={DOTS.join(ends)}"
 
 
 def find_map(

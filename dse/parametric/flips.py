@@ -245,14 +245,15 @@ class Flips(Printable):
         }
         counts |= {"not_shown": len(moving) - len(shown)} if len(moving) > len(shown) else {}
         counts |= {} if full else {"widest_range_factor": int(FACTOR)}
+        nearest = tuple(_brief(self))
         return Section(
             *_SECTION,
             tuple(_lines(self, shown)),
             _HEADERS if shown else (),
             tuple(_row(self, entry) for entry in shown),
             tuple(_remarks(self, moving[len(shown) :], full=full)),
-            facts=counts | self.to_dict(),
-            brief=None if full else tuple(_brief(self)),
+            facts=counts | {"nearest": nearest} | self.to_dict(),
+            brief=None if full else nearest,
         )
 
     def beyond(self, side: Breakpoint) -> str:

@@ -26,12 +26,14 @@ from dse.reports.drawing import (
     LINE_COLOUR,
     Band,
     Picture,
+    drawing,
     log_ticks,
     name_bands,
     number_ticks,
     save_drawn,
     settle,
     shade,
+    svg_bytes,
     without_repeats,
 )
 from dse.reports.front_view import MOST_CHARACTERS, elided_apart
@@ -161,7 +163,7 @@ def crossovers_figure(found: DecisionMap) -> Figure:
     panels[-1].set_xlabel(f"{label}\n ")
     settle(figure)
     unnamed = name_bands(panels[0], bands)
-    rest = f"{plural(unnamed, 'interval')} too narrow for a name; all are in crossovers.csv"
+    rest = f"{plural(unnamed, 'interval')} too narrow for a name; the table has all"
     panels[-1].set_xlabel(f"{label}\n{rest if unnamed else ''}")
     return figure
 
@@ -245,6 +247,13 @@ def map_figure(found: DecisionMap) -> Figure:
         look: dict[str, Any] = {"color": "0.1", "markersize": 18, "markeredgecolor": "white"}
         axes.plot(x / scales[0], y / scales[1], "*", clip_on=False, zorder=7, **look)
     return figure
+
+
+def map_svg(found: DecisionMap) -> tuple[bytes, list[list[float]]]:
+    """Return the picture as SVG, and the ends of its axes as shares of its size."""
+    with drawing():
+        figure = map_figure(found) if len(found.numbers) > 1 else crossovers_figure(found)
+        return svg_bytes(figure), figure.axes[0].get_position().get_points().T.tolist()
 
 
 def _look(name: str, colours: Mapping[str, str]) -> dict[str, Any]:

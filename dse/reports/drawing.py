@@ -95,6 +95,13 @@ def save_figure(figure: Figure, stem: Path) -> tuple[Path, Path]:
     return png, svg
 
 
+def svg_bytes(figure: Figure) -> bytes:
+    """Return a figure as SVG, with equal bytes for equal figures."""
+    stream = io.BytesIO()
+    figure.savefig(stream, format="svg", dpi=CLOUD_DPI, metadata={"Date": None, "Creator": None})
+    return stream.getvalue()
+
+
 def save_drawn(
     facts: Mapping[str, Any],
     out: Path,

@@ -30,6 +30,9 @@ MOST_CHARACTERS = 40
 Ranges = Mapping[str, Sequence[float]]
 """Lowest and highest value by quantity."""
 
+HOST_POWER = "host power"
+"""Term of the host, if its power is not given."""
+
 Omitted = Mapping[str, Sequence[str]]
 """By quantity the terms that are unknown or 0."""
 
@@ -58,12 +61,28 @@ def objective_text(name: str, value: str, ranges: Ranges, omitted: Omitted) -> s
         low = low.removesuffix(unit) if high.endswith(unit) else low
         high = high.removesuffix(unit) if value.endswith(unit) else high
         text += f" ({low} to {high}, cores only)"
-    kind = f" {in_words(name).rpartition(' ')[2]}"  # area, or power
-    terms = [term.removesuffix(kind).removesuffix(" energy") for term in omitted.get(name, ())]
-    if "host" in terms:
-        terms = ["the host (its power is not given)", *(one for one in terms if one != "host")]
-    terms = [one for one in dict.fromkeys(terms) if one.partition(" ")[0] not in {*terms} - {one}]
-    return f"{text} without {listed(terms)}" if terms else text
+    without = " without the host (its power is not given)"
+    return f"{text}{without * (HOST_POWER in omitted.get(name, ()))}"
+
+
+def uncounted_text(omitted: Omitted) -> str:
+    """Return in a sentence the terms of objectives that are unknown or 0, empty for none.
+
+    The host, which is usually the largest, is named beside its objective.
+    """
+    found = []
+    for name, gaps in omitted.items():
+        kind = in_words(name).rpartition(" ")[2]  # area, or power
+        terms = [gap for gap in gaps if gap != HOST_POWER]
+        words = [gap.removesuffix(f" {kind}").removesuffix(" energy") for gap in terms]
+        short = [one for one in dict.fromkeys(words) if _is_first(one, words)]
+        found += [f"{listed(short)} {kind}"] * bool(short)
+    return f"Not counted: {'; '.join(found)}." if found else ""
+
+
+def _is_first(term: str, terms: Sequence[str]) -> bool:
+    """Whether no other term is the first word of a term, as ``buffer`` of ``buffer leakage``."""
+    return term.partition(" ")[0] not in {*terms} - {term}
 
 
 def objectives_text(rule: str, values: Mapping[str, str], ranges: Ranges, omitted: Omitted) -> str:
@@ -74,7 +93,8 @@ def objectives_text(rule: str, values: Mapping[str, str], ranges: Ranges, omitte
     first = [name for name in texts if in_words(name) == what][:1]
     parts = [f"{how} {texts.pop(name)}" for name in first]
     sentences = ["; ".join([*parts, *texts.values()]), *[rule] * (not first)]
-    return " ".join(f"{one[0].upper()}{one[1:]}." for one in sentences)
+    lines = [f"{one[0].upper()}{one[1:]}." for one in sentences]
+    return " ".join([*lines, *filter(None, [uncounted_text(omitted)])])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -202,14 +202,10 @@ def table_text(
 
 def _widths(cells: Sequence[Sequence[str]], width: int | None, *, names: bool = False) -> list[int]:
     """Return the width of each column.  Columns too narrow for whole words break within them."""
-    from rich.cells import cell_len  # only for printing a table
-
     columns = list(zip(*cells, strict=True))
     room = (width or terminal_width()) - len(GAP) * (len(columns) - 1)
-    longest = [
-        max(cell_len(line) for text in column for line in _lines(text)) for column in columns
-    ]
-    words = [max(map(cell_len, " ".join(column).split()), default=1) for column in columns]
+    longest = [max(_cells(line) for text in column for line in _lines(text)) for column in columns]
+    words = [max(map(_cells, " ".join(column).split()), default=1) for column in columns]
     parts = [min(size, _PART) for size in words]
     wrapping = [longest[0], *words[1:]], [longest[0], *parts[1:]], words, parts
     for least in ([_PART, *longest[1:]],) if names else wrapping:
@@ -222,17 +218,24 @@ def _widths(cells: Sequence[Sequence[str]], width: int | None, *, names: bool = 
     return widths
 
 
+def _cells(text: str) -> int:
+    """Return the columns that a text takes: two of a wide character."""
+    from rich.cells import cell_len  # only for printing a table
+
+    return cell_len(text)
+
+
 def _table_lines(row: Sequence[str], widths: Sequence[int]) -> list[str]:
     """Return the lines of one row."""
-    from rich.cells import set_cell_size
-
     wrapped = [
         [part for line in _lines(text) for part in _wrapped(line, width)]
         for text, width in zip(row, widths, strict=True)
     ]
     lines = []
     for parts in zip_longest(*wrapped, fillvalue=""):
-        padded = [set_cell_size(part, width) for part, width in zip(parts, widths, strict=True)]
+        padded = [
+            part + " " * (width - _cells(part)) for part, width in zip(parts, widths, strict=True)
+        ]
         lines.append(GAP.join(padded).rstrip())
     return lines
 
@@ -243,18 +246,16 @@ def _lines(text: str) -> list[str]:
 
 def _wrapped(line: str, width: int) -> list[str]:
     """Return a line in lines that fit: between words, then behind marks in them, then anywhere."""
-    from rich.cells import cell_len
-
-    if cell_len(line) <= width:
+    if _cells(line) <= width:
         return [line]
     found, own = [], ""
     for word in re.findall(r"\S+\s*", line):
-        fits = cell_len(word.rstrip()) <= width
+        fits = _cells(word.rstrip()) <= width
         for part in [word] if fits else re.findall(r"[^._/,=:-]*[._/,=:-]+\s*|[^._/,=:-]+", word):
-            if cell_len((own + part).rstrip()) > width:
+            if _cells((own + part).rstrip()) > width:
                 found.append(own)
                 own = ""
-            while cell_len(part.rstrip()) > width:
+            while _cells(part.rstrip()) > width:
                 found.append(part[:width])
                 part = part[width:]
             own += part

@@ -16,7 +16,6 @@ from urllib.parse import parse_qs, urlsplit
 from dse.errors import ArgumentError, DseError, faults_of
 from dse.files.document import assignments
 from dse.files.json import json_text
-from dse.parametric.flips import NOTHING_FITS
 from dse.search.exact.work import Work, limited
 from dse.serve.session import Session
 from dse.study.overrides import OVERRIDE_EXAMPLE
@@ -132,7 +131,6 @@ class Handler(BaseHTTPRequestHandler):
             "version": session.version,
             "run": session.live,
             "moved": dict(moved),
-            "nothing": NOTHING_FITS,
             "running": session.live and session.status()["state"] == "running",
             "sliders": [one.to_dict() for one in session.sliders],
         }

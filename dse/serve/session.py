@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import base64
 import os
 import platform
 import signal
@@ -41,11 +41,10 @@ from dse.files.document import Document
 from dse.files.json import json_text
 from dse.files.whole_folders import under_way
 from dse.files.yaml import block_yaml
-from dse.parametric.decision_map import DecisionMap, continue_map, find_map
-from dse.parametric.flips import NOTHING_FITS
+from dse.parametric.decision_map import DecisionMap, continue_map, find_map, range_around
+from dse.parametric.plots import map_svg
 from dse.reports import sections
 from dse.reports.designs import objective_values
-from dse.reports.drawing import FILLS
 from dse.reports.text import change, in_words, listed
 from dse.runs.finished import read_manifest
 from dse.runs.measurements import require_figures
@@ -55,9 +54,6 @@ from dse.study.assumptions import assumptions_of
 from dse.study.overrides import override
 from dse.study.scenario import field_path
 from dse.study.study import Study, ready
-
-SPAN = 4.0
-"""Each number of a map goes from its value divided by this to that multiplied by it."""
 
 SLICE = "4 s"
 """CPU time of one request, so that answers come between two of them."""
@@ -265,6 +261,11 @@ class Slider:
         """Return the moved value in SI."""
         return units.parse(value, self.quantity) if isinstance(value, str) else value
 
+    @property
+    def around(self) -> str:
+        """The range around the value that a map has."""
+        return range_around(self.name, self.value, self.quantity, whole=self.whole)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for the page."""
         factor, unit = units.scale([self.value], self.quantity)
@@ -410,7 +411,7 @@ class Session:
             found = continue_map(before, budget=budget_of(SLICE))
         else:
             set_ = [] if within is None else [("tolerance", within)]
-            document, ranges = override(study.document, set_), (_range(one), _range(other))
+            document, ranges = override(study.document, set_), (one.around, other.around)
             found = find_map(document, ranges, prefer=prefer, budget=budget_of(self.time))
         self._maps[key] = found
         while len(self._maps) > MOST_MAPS:
@@ -452,27 +453,14 @@ class Session:
         return {}
 
 
-def _range(slider: Slider) -> str:
-    ends = (slider.value / SPAN, slider.value * SPAN)
-    if slider.whole:
-        ends = (max(math.floor(ends[0]), 1.0), math.ceil(ends[1]))
-    low, high = (units.exact_text(value, slider.quantity) for value in ends)
-    return f"{slider.name}={low}..{high}"
-
-
 def _drawn(found: DecisionMap, sliders: tuple[Slider, Slider]) -> dict[str, Any]:
-    """Return the data of a drawn map: areas by answer, each with a colour, and numbers in SI."""
-    answers = [name for name in found.shares if name != NOTHING_FITS]
-    cells = [
-        {"from": cell.low, "to": cell.high, "low": low, "high": high, "answer": name}
-        for (low, high), row in zip(found.bands(), found.rows, strict=True)
-        for name, cell in zip(row.names, row.intervals, strict=True)
-    ]
+    """Return the picture of a map in base 64, and the ends of its axes in it and in SI."""
+    svg, frame = map_svg(found)
     return {
         "axes": [slider.to_dict() for slider in sliders],
         "ends": found.ranges,
-        "cells": cells,
-        "colours": dict(zip(answers, FILLS, strict=False)),
+        "svg": base64.b64encode(svg).decode("ascii"),
+        "frame": frame,
         "shares": found.shares,
         "rows": len(found.rows),
         "more": bool(found.unfinished),

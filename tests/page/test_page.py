@@ -16,10 +16,9 @@ from ruamel.yaml import YAML
 
 import dse
 from dse.algebra import units
-from dse.api import pages
 from dse.errors import OutputError
 from dse.page import document
-from dse.page.contents import MOST_LINES, binary_steps, unit_steps
+from dse.page.contents import binary_steps, unit_steps
 from tests.conftest import ROOT, STUDIES, run_dse
 
 EVIL = '</script><script>alert(1)</script><!-- "quotes" & {{study}} -->'
@@ -109,7 +108,7 @@ def test_the_cloud_of_a_sweep_of_choices_stands_at_its_choices(tmp_path: Path) -
 def test_fewer_feasible_designs_are_drawn_than_there_are_and_the_page_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pages, "MOST_DRAWN", 100)
+    monkeypatch.setattr("dse.page.contents.MOST_CLOUD", 100)
     dse.run(STUDIES / "jacobi_bandwidth.yaml", out=tmp_path / "run", plots=False)
     page = dse.report(tmp_path / "run")
     assert data_of(page)["cloud"]["size"] == 100
@@ -151,10 +150,19 @@ def test_a_page_is_read_without_scripts(tmp_path: Path) -> None:
     assert front.count("<tr>") == 1 + len(result.front)
 
 
-def test_what_changes_an_answer_is_on_the_page_when_that_is_asked(tmp_path: Path) -> None:
+def test_the_nearest_changes_are_on_the_page_and_all_with_the_map_when_asked(
+    tmp_path: Path,
+) -> None:
     dse.run(STUDIES / "settop_116mbps.yaml", out=tmp_path / "run", plots=False)
-    assert data_of(dse.report(tmp_path / "run"))["flips"] is None
+    near = data_of(dse.report(tmp_path / "run"))
+    (section,) = (one for one in dse.answer(tmp_path / "run").sections if one.key == "flips")
+    assert near["fragile"] == [*section.brief]
+    assert 'id="where"' not in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     found = data_of(dse.report(tmp_path / "run", flips=True))["flips"]
+    assert near["flips"]["range_factor"] < found["range_factor"]
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert 'id="where"' in page
+    assert page.count("data:image/svg+xml;base64,") == 1
     rate = next(one for one in found["assumptions"] if one["assumption"] == "workload.rate")
     direct = dse.flips(tmp_path / "run", only="rate").to_dict()["assumptions"][0]
     assert rate["above"]["relative_change"] == pytest.approx(direct["above"]["relative_change"])
@@ -260,20 +268,6 @@ def test_units_of_the_page_are_those_of_the_program(name: str) -> None:
         factor, label = next(step[1:] for step in reversed(steps) if step[0] <= size)
         assert (factor, label) == units.scale([value], name), value
     assert bool(binary) == (name == "granularity_byte")
-
-
-def test_lines_across_axes_are_limited_and_the_rule_is_told(tmp_path: Path) -> None:
-    assert MOST_LINES == 2_000
-    rows = "\n".join(f"d{k},{1000 + k},{9000 - k}" for k in range(2_100))
-    table = f"design,area_um2,power_uw\n{rows}\n"
-    (tmp_path / "designs.csv").write_text(table, encoding="utf-8")
-    study = "# Q\ndesigns: designs.csv\nobjectives: {area: minimise, power: minimise}\n"
-    (tmp_path / "study.yaml").write_text(study, encoding="utf-8")
-    dse.run(tmp_path / "study.yaml", out=tmp_path / "run", plots=False)
-    page = dse.report(tmp_path / "run")
-    held = data_of(page)
-    assert (len(unpacked(held["design"])), len(held["lines"])) == (2_100, MOST_LINES)
-    assert "Of 2,100 designs 2,000 are lines across the axes" in page.read_text(encoding="utf-8")
 
 
 def test_what_is_vendored_is_what_its_provenance_says() -> None:

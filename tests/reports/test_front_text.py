@@ -49,8 +49,8 @@ SUMMARY = """\
 How should a 100 Gbps DES fleet be built?
 
 ▸ 3 u16, sparc_t4; core-bound
-Least area 0.1733 mm2 (0.15 to 0.2, cores only) without attachment; power 25.25 mW without the host
-  (its power is not given) and buffer.
+Least area 0.1733 mm2 (0.15 to 0.2, cores only); power 25.25 mW without the host (its power is not
+  given). Not counted: attachment area; buffer power.
 
   design        interface  area [mm2]  power [mW]  bottleneck
 ─────────────────────────────────────────────────────────────
@@ -102,7 +102,7 @@ def test_a_sweep_of_methods_names_those_that_prove():
 
 def test_a_narrow_terminal_has_choices_before_what_follows():
     lines = front_text(VIEW, FACTS, width=50).splitlines()
-    assert [line.split() for line in lines[7:9]] == [
+    assert [line.split() for line in lines[8:10]] == [
         ["area", "power"],
         ["design", "interface", "[mm2]", "[mW]"],
     ]

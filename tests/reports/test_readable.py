@@ -102,9 +102,7 @@ def test_a_sweep_over_many_designs_names_them_on_the_spot() -> None:
     named = {text.get_text() for text in upper.texts}
     assert {"1 u1", "1 u16", "2 u16", "3 u16"} <= named
     left = len(found.intervals) - len(upper.texts)
-    assert (
-        f"{left} intervals too narrow for a name; all are in crossovers.csv" in lower.get_xlabel()
-    )
+    assert f"{left} intervals too narrow for a name; the table has all" in lower.get_xlabel()
     assert not figure.legends
 
 

@@ -470,11 +470,17 @@ def test_a_click_in_the_map_sets_the_study_there(capped: Path, tmp_path: Path) -
         tab.value("document.getElementById('map-box').open = true")
         tab.value("document.getElementById('map-draw').click()")
         tab.until("document.getElementById('map-words').textContent.includes('A click sets')")
-        where = "document.querySelector('#map svg rect:last-of-type')"
+        request = {"axes": ["workload.rate", "constraints.0"]}
+        (left, right), (_, top) = Session(capped, allow_run=False, time="20 s").map(request)[
+            "frame"
+        ]
+        across, up = left + 0.75 * (right - left), top - 0.02
+        where = "document.querySelector('#map img')"
+        tab.until(f"{where}.complete")
         tab.value(
             f"{{{where}.scrollIntoView({{block: 'center'}}); const b = {where}"
-            ".getBoundingClientRect(); document.querySelector('#map svg').dispatchEvent("
-            "new MouseEvent('click', {clientX: b.left + b.width * .75, clientY: b.top + 9}))}"
+            f".getBoundingClientRect(); {where}.dispatchEvent(new MouseEvent('click', "
+            f"{{clientX: b.left + b.width * {across}, clientY: b.bottom - b.height * {up}}}))}}"
         )
         said = "document.getElementById('live-set').textContent"
         options = str(tab.until(f"{said}.includes('area') && {said}"))

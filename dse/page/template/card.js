@@ -23,11 +23,20 @@ function cardOf(row) {
   const name = element("p", { class: "pick" }, element("b", {}, described[row]));
   name.dataset.row = row;
   return element("div", { id: "pick" },
-    element("p", { class: "place" }, place ? `${place}` : bestWords()),
+    ...(place ? [element("p", { class: "place" }, place)] : []),
     name,
+    element("p", { class: "reason" }, reasonOf(row)),
     element("table", {}, element("tbody", {}, ...data.objectives.map((goal) => numberLine(row, goal)))),
     element("p", { class: "small" }, leftOut(row)),
+    ...(row === startPicks[0] ? data.fragile.map((words) => element("p", {}, words)) : []),
     element("ul", {}, ...instead(row).map((words) => element("li", {}, words))));
+}
+
+// Why this design: the rule that takes it, and its bottleneck.
+function reasonOf(row) {
+  const words = bestWords();
+  const limit = data.category ? `; ${columns[data.category].facts.words}: ${columns[data.category].values[row]}` : "";
+  return `${words[0].toUpperCase()}${words.slice(1)}${limit}.`;
 }
 
 // Where a design is: its device or platform, unless that is what all have.
@@ -64,9 +73,8 @@ function limitOf(goal) {
 
 // What a sum leaves out is known of the study's own answer.
 function leftOut(row) {
-  const parts = row === startPicks[0] ? Object.entries(data.omitted).filter(([, terms]) => terms.length) : [];
-  const ranged = Object.keys(data.spreads).length ? "Ranges are of the cores alone. " : "";
-  return `${ranged}${parts.map(([goal, terms]) => `${columns[goal].facts.words} without ${terms.join(", ")}`).join("; ")}`;
+  const ranged = Object.keys(data.spreads).length ? "Ranges are of the cores only. " : "";
+  return ranged + (row === startPicks[0] ? data.uncounted : "");
 }
 
 // The prices of the nearest two with another choice: another device, or core, or of all the others.

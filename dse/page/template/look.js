@@ -71,7 +71,7 @@ function drawLegend() {
   if (alongNumber) entry(colour("ink"), "path://M0 4 H10 V6 H0 Z", "recommended");
   else entry(colour("ink"), "circle", "recommended", true);
   if (data.cloud.size) entry(colour("cloud"), "circle", "feasible designs");
-  if (data.bounds.length) entry(colour("warn"), "path://M0 4 H10 V6 H0 Z", "constraint of the study");
+  if (data.bounds.some(({ objective }) => [state.x, state.y].includes(objective))) entry(colour("warn"), "path://M0 4 H10 V6 H0 Z", "constraint of the study");
 }
 
 // Return what a design is and what it is worth, as a box beside the pointer.

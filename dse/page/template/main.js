@@ -24,7 +24,6 @@ function whenDrawn() {
 }
 
 drawScatter();
-drawParallel();
 drawTable();
 drawControls();
 drawTornado();
@@ -35,7 +34,7 @@ if (data.growth) {
   document.getElementById("growth").append(growthPicture(data.growth));
 }
 frames.forEach((draw) => draw());
-followers.push(followScatter, followParallel, followTable, followControls, followCard, followRoofs, followDetails);
+followers.push(followScatter, followTable, followControls, followCard, followRoofs, followDetails);
 whenDrawn();
 apply(fromFragment(location.hash.slice(1)));
 

@@ -65,6 +65,7 @@ function drawScatter() {
   panel.chart.on("click", ({ data: point, event }) => {
     if (Array.isArray(point) && point.length > 2) choose(point[2], event.event);
   });
+  letLimitsBeDragged(panel.chart.getZr());
   panel.chart.getZr().on("dblclick", () => {
     const { [state.x]: _, [state.y]: __, ...filters } = state.filters;
     update({ filters });
@@ -236,7 +237,7 @@ function labelled(id, rows, ring) {
   return {
     id, type: "scatter", data: points, symbol: "circle", symbolSize: ring ? 19 : 1, silent: true, z: ring ? 6 : 5,
     itemStyle: { color: "rgba(0,0,0,0)", borderColor: colour("ink"), borderWidth: ring ? 2 : 0 },
-    label: { show: true, formatter: ({ value }) => nameOf(value[2]), distance: ring ? 4 : 9, fontSize: ring ? 13 : 11, fontWeight: ring ? "bold" : "normal", color: colour("ink"), textBorderColor: colour("paper"), textBorderWidth: 3, overflow: "break", width: narrow() ? 130 : 340 },
+    label: { show: true, formatter: ({ value }) => nameOf(value[2]), distance: ring ? 4 : 9, offset: [0, ring ? 0 : -9], fontSize: ring ? 13 : 11, fontWeight: ring ? "bold" : "normal", color: colour("ink"), textBorderColor: colour("paper"), textBorderWidth: 3, overflow: "break", width: narrow() ? 130 : 340 },
     ...(ring ? { markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { color: colour("warn"), type: "dashed", width: 1.5 }, data: limitLines() } } : {}),
   };
 }
@@ -265,6 +266,47 @@ function limitLines() {
     if (name && ends.low <= place && place <= ends.high) limits.push({ [axis]: place, lineStyle: { color: colour("warn"), type: "solid", width: 1.5 } });
   }
   return limits;
+}
+
+// Where the limit of an objective is on its axis: at the open end if there is none.
+function limitPlace(name) {
+  const { low, high } = extent(columns[name]);
+  const { sense, axis } = columns[name].facts;
+  const limit = limitOf(name);
+  const open = sense === "maximise" ? low : high;
+  return limit === undefined ? open : Math.min(Math.max(limit / axis.factor, low), high);
+}
+
+// The axis whose limit line is under the pointer, if any: its finder, its objective and the pointer's place on it.
+function lineUnder({ offsetX, offsetY }) {
+  const sides = [[{ xAxisIndex: 0 }, state.x, offsetX], [{ yAxisIndex: 0 }, state.y, offsetY]];
+  return sides.find(([side, name, spot]) => data.objectives.includes(name) && Math.abs(panel.chart.convertToPixel(side, limitPlace(name)) - spot) < 5);
+}
+
+function dragLimit([side, name], { offsetX, offsetY }) {
+  const { low, high } = extent(columns[name]);
+  const { sense, axis } = columns[name].facts;
+  const place = panel.chart.convertFromPixel(side, "xAxisIndex" in side ? offsetX : offsetY);
+  const { [name]: _, ...limits } = state.limits;
+  if (sense === "maximise" ? place > low : place < high) limits[name] = Number((place * axis.factor).toPrecision(3));
+  update({ limits });
+}
+
+// A limit line is dragged; where there is no limit, it comes in from the open end of the axis.
+function letLimitsBeDragged(canvas) {
+  let held = null; // the line that moves
+  let pressed = false;
+  let over = false;
+  canvas.on("mousemove", (event) => {
+    if (held) dragLimit(held, event);
+    if (pressed) return; // a rectangle is drawn, perhaps across a line
+    const line = lineUnder(event);
+    if (Boolean(line) !== over) allowDragging(!line && document.getElementById("dragging").checked);
+    over = Boolean(line);
+    if (line) canvas.setCursorStyle("xAxisIndex" in line[0] ? "ew-resize" : "ns-resize");
+  });
+  canvas.on("mousedown", (event) => { [pressed, held] = [true, lineUnder(event)]; });
+  for (const end of ["mouseup", "globalout"]) canvas.on(end, () => { [pressed, held] = [false, null]; });
 }
 
 // Say how many designs are drawn, of how many.
