@@ -130,9 +130,11 @@ class MapRow:
         return tuple(one.name for one in self.intervals)
 
     def at(self, first: float) -> str:
-        """Return the answer at a value of the first number."""
-        names = (one.name for one in self.intervals if one.low <= first <= one.high)
-        return next(names, NOTHING_FITS)
+        """Return the answer at a value of the first number, empty beyond the intervals.
+
+        In the gap between two intervals, 1e-7 wide, it is the answer of the upper one.
+        """
+        return next((one.name for one in self.intervals if first <= one.high), "")
 
 
 @dataclass(frozen=True, repr=False)

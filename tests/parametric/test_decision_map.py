@@ -12,7 +12,13 @@ import dse
 from dse import search
 from dse.errors import UnitError
 from dse.parametric import decision_map, plots
-from dse.parametric.decision_map import DecisionMap, continue_map, find_map
+from dse.parametric.decision_map import (
+    AnswerInterval,
+    DecisionMap,
+    MapRow,
+    continue_map,
+    find_map,
+)
 from dse.search.settings import Budget
 from dse.study import study
 from dse.study.overrides import override
@@ -162,3 +168,9 @@ def test_a_map_is_drawn_and_written(few, write, tmp_path: Path) -> None:
     facts = found.to_dict()
     assert facts["unfinished"] is None
     assert [row["second_byte"] for row in facts["rows"]] == [row.value for row in found.rows]
+
+
+def test_a_row_has_an_answer_in_the_gap_between_intervals_and_none_beyond() -> None:
+    intervals = AnswerInterval(1.0, 2.0, ("a",), ""), AnswerInterval(3.0, 4.0, ("b",), "")
+    row = MapRow(1.0, intervals)
+    assert [row.at(value) for value in (1.0, 2.0, 2.5, 4.0, 5.0)] == ["a", "a", "b", "b", ""]
