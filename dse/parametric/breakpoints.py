@@ -409,12 +409,12 @@ class Line:
 
 
 Ask = tuple[Line, Index, Sequence[float]]
-_Asked = TypeVar("_Asked")
+_Entry = TypeVar("_Entry")
 _Found = TypeVar("_Found")
 
 
 def _together(
-    asks: Sequence[_Asked], solve: Callable[[Sequence[_Asked]], list[_Found]]
+    asks: Sequence[_Entry], solve: Callable[[Sequence[_Entry]], list[_Found]]
 ) -> list[_Found | DseError]:
     """Return the results of asks solved together, or each separately with errors if that fails."""
     try:
