@@ -73,7 +73,7 @@ def test_people_read_labels_and_files_have_names(tmp_path: Path) -> None:
     [
         (f'"{"x" * 65}"', "x", "link.yaml:1:28: interface.label: 'xxx"),
         ('"two\\nlines"', "x", "a label is one line of plain text"),
-        ('" "', "x", "this one is empty; write a few words, or none"),
+        ('" "', "x", "this label is empty; write a few words, or none"),
         ("fine", "tab\there", "aes.csv:2:3: label: 'tab\\there'; a label is one line"),
         ("fine", '"AES, 5 rounds"', "another design is labelled 'AES, 5 rounds' too"),
     ],
