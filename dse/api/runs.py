@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +10,7 @@ from dse.api.arguments import PLAIN_KINDS, Count, Kind, Paths, Seed, assigned, p
 from dse.api.studies import A_STUDY, Overrides, StudySource, document_of, override_pairs
 from dse.errors import OutputError
 from dse.files.document import Assignments, Document, no_such
+from dse.files.json import reason
 from dse.runs.finished import read_run
 from dse.runs.result import Result, run_place
 from dse.runs.runner import run_study
@@ -59,6 +59,8 @@ def known(source: Source) -> Path | Document | Run:
     ------
     StudyError
         Nothing is at the path.
+    OutputError
+        The path cannot be read.
     """
     if isinstance(source, Study):
         return source.document
@@ -67,8 +69,12 @@ def known(source: Source) -> Path | Document | Run:
     if not isinstance(source, str | Path):
         return source.run
     path = Path(source)
-    if not os.path.exists(path):
-        raise no_such(path, "file or folder of a run", "*.y*ml", "*/manifest.json")
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise no_such(path, "file or folder of a run", "*.y*ml", "*/manifest.json") from None
+    except OSError as error:
+        raise OutputError(f"{path} cannot be read: {reason(error)}") from None
     return path
 
 
