@@ -377,12 +377,30 @@ def bought_section(
     in another objective, and of these the one that is best in the first such objective.  A
     tolerance chooses among the others by the same rule.
     """
-    name = preference.quantity
-    if name is None or preference.tolerance or not preference.others:
+    if not preference.quantity or preference.tolerance or not preference.others or len(front) == 1:
         return Section("bought", brief=()), None
-    best = preference.first(problem, front)
+    for other, trade, option in _trades(problem, front, chosen, preference):
+        if trade.differences(better=True) and trade.differences(better=False):
+            both = other, preference.first(problem, front)
+            new, old = (parts(problem, design)[0] for design in both)
+            other_line = for_people(problem, difference(new, old))
+            line = f"Trade-off: {other_line} has {trade.price}{option}."
+            facts = trade.to_dict() | {"with": trade.taken.to_dict()}
+            return Section("bought", lines=(line,), facts=facts, brief=()), trade.taken
+    line = f"No other design of the front is within {percent(LITTLE[-1])} of the {preference.best}."
+    return Section("bought", lines=(line,), brief=()), None
+
+
+def _trades(
+    problem: Problem, front: Index, chosen: Pick, preference: Preference
+) -> Iterator[tuple[Index, Trade, str]]:
+    """Yield the design that is best in each other objective within each share of `LITTLE`.
+
+    With it come its trade and the option that chooses it, if one does.
+    """
     merit, loss = preference.merit(problem, front), problem.evaluate(front).loss
-    columns = [column for column, goal in enumerate(problem.goals) if goal.name != name]
+    goals = [goal.name for goal in problem.goals]
+    columns = [at for at, name in enumerate(goals) if name != preference.quantity]
     for tolerance in LITTLE:
         near = preference.within(tolerance)
         rows = np.flatnonzero(merit <= merit.min() + tolerance * abs(merit.min()))
@@ -390,15 +408,6 @@ def bought_section(
             others = [first, *(column for column in columns if column != first)]
             keys = (merit[rows], *(loss[rows, column] for column in reversed(others)))
             other = front[rows[np.lexsort(keys)[:1]]]
-            trade = Trade(pick(problem, other[0], name), chosen, near, problem.goals)
-            if trade.differences(better=True) and trade.differences(better=False):
-                new, old = (parts(problem, design)[0] for design in (other, best))
-                option = f' (--tolerance "{near.tolerance_text}")' if first == columns[0] else ""
-                other_line = for_people(problem, difference(new, old))
-                line = f"Trade-off: {other_line} has {trade.price}{option}."
-                facts = trade.to_dict() | {"with": trade.taken.to_dict()}
-                return Section("bought", lines=(line,), facts=facts, brief=()), trade.taken
-    if len(front) == 1:
-        return Section("bought", brief=()), None
-    line = f"No other design of the front is within {percent(LITTLE[-1])} of the {preference.best}."
-    return Section("bought", lines=(line,), brief=()), None
+            taken = pick(problem, other[0], preference.quantity)
+            option = f' (--tolerance "{near.tolerance_text}")' if first == columns[0] else ""
+            yield other, Trade(taken, chosen, near, problem.goals), option
