@@ -332,32 +332,33 @@ def intervals_section(
     """
     shown = [v if isinstance(v, str) else units.show(v, sweep.column) for v in sweep.values]
     rows, facts = [], []
-    same = (lambda at: designs[at]) if sweep.column else (lambda at: (at,))
-    for _, group in groupby(range(len(shown)), key=same):
-        first, *others = group
-        parts = designs[first]
-        last = others[-1] if others else first
+    for first, last in _stretches(sweep, designs):
         ends = [pick for pick in (picks[first], picks[last]) if pick is not None]
+        parts = [labelled(part, one.labels) for one in ends[:1] for part in designs[first]]
         values = [_span([pick.shown(name) for pick in ends]) for name in goals]
         at = _span([shown[first], shown[last]])
-        labels = ends[0].labels if ends else {}
-        people = ", ".join(labelled(part, labels) for part in parts)
-        rows.append((at, people or lacking[first], *values))
-        facts.append(
-            {
-                "from": sweep.values[first],
-                "to": sweep.values[last],
-                "design": ", ".join(parts) or None,
-                "at_from": {name: pick.quantities[name] for pick in ends[:1] for name in goals},
-                "at_to": {name: pick.quantities[name] for pick in ends[-1:] for name in goals},
-            }
-        )
+        rows.append((at, ", ".join(parts) or lacking[first], *values))
+        named = {"design": ", ".join(designs[first]) or None}
+        sides = {"at_from": _values(ends[:1], goals), "at_to": _values(ends[-1:], goals)}
+        facts.append({"from": sweep.values[first], "to": sweep.values[last]} | named | sides)
     left = len(rows) - MOST_INTERVALS
-    remarks = (f"... and {left} more with --all.",) if left > 0 else ()
+    remarks = (f"... and {left} more with --all.",) * (left > 0)
     headers = (in_words(sweep.path), "design", *map(in_words, goals))
     line = f"T{design[1:]}, by {in_words(sweep.path)}:"
     kept = tuple(rows[:MOST_INTERVALS])
     return Section("intervals", "", (line,), headers, kept, remarks, facts)
+
+
+def _stretches(sweep: Sweep, designs: Sequence[tuple[str, ...]]) -> Iterator[tuple[int, int]]:
+    """Yield the first and last place of each interval with one design, choices singly."""
+    same = designs.__getitem__ if sweep.column else None
+    for _, group in groupby(range(len(designs)), key=same):
+        places = [*group]
+        yield places[0], places[-1]
+
+
+def _values(picks: Sequence[Pick], names: Sequence[str]) -> dict[str, float]:
+    return {name: pick.quantities[name] for pick in picks for name in names}
 
 
 def _span(ends: Sequence[str]) -> str:
