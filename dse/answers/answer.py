@@ -22,15 +22,17 @@ from dse.answers.shortfall import (
     margins_section,
     shortfall,
     shortfalls,
-    undemanded_section,
+    undemanded_sections,
 )
 from dse.contract import SIZE
+from dse.model.evaluation import Goal
 from dse.model.graph import explain_missing
 from dse.model.labels import labelled, same_parts
 from dse.model.mixed import PAYLOAD_OFFLOADED, TASKS_OFFLOADED, Mixed
 from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import ALONE, Axis, Index
+from dse.model.stage import Stage
 from dse.plugins import registry
 from dse.reports.designs import host_notes
 from dse.reports.designs import parts as design_parts
@@ -105,6 +107,12 @@ class Alternative:
         texts = [entry.text(together=self.together) for entry in self.shortfalls]
         return listed(texts, "and" if self.together else "or") or "no design was found"
 
+    def cost(self, answer: Pick, quantity: str) -> str:
+        """Return the change of a quantity, empty for a design that misses the demand."""
+        if self.closest is None or not self.meets_demand:
+            return ""
+        return change(self.closest.quantities[quantity], answer.quantities[quantity])
+
     def to_dict(self, pick: Pick, goals: Sequence[str]) -> dict[str, Any]:
         """Return plain data, for JSON, compared with the recommended design."""
         facts: dict[str, Any] = {"choice": self.choice, "feasible": self.design is not None}
@@ -158,30 +166,34 @@ def alternatives(
 
 
 def _cuts(problem: Problem, answer: Pick) -> Iterator[tuple[str, str, Cut]]:
-    """Yield every other value of one choice: axis, choice, and the rest of the space.
-
-    A design that the answer does not use changes nothing when it is omitted.
-    """
-    axes = problem.space.axes
-    for number, axis in enumerate(axes):
+    """Yield every other value of one choice: axis, choice, and the rest of the space."""
+    for number, axis in enumerate(problem.space.axes):
         if not axis.ordered and 1 < axis.size <= _MOST_CHOICES:
             for choice, label in enumerate(axis.labels):
                 if not _chosen(axis, label, answer):
                     yield axis.name, label, {number: [choice]}
     for stage in problem.stages:
-        names = [f"{stage.name}.{design}" for design in stage.designs.names]
-        counts = {axis.name: number for number, axis in enumerate(axes) if axis.name in names}
-        if not stage.mixed or not 1 < len(counts) <= _MOST_CHOICES:
-            continue
-        used = [name for name in answer.counts if name.startswith(f"{stage.name}.")]
-        none = {name: _zero(axes[number]) for name, number in counts.items()}
-        for name, number in counts.items():
-            design = name.removeprefix(f"{stage.name}.")
-            if none[name] and name in answer.counts:
-                yield stage.name, f"without {design}", {number: none[name]}
-            others = {counts[other]: none[other] for other in counts if other != name}
-            if all(others.values()) and used != [name]:
-                yield stage.name, f"only {design}", others
+        if stage.mixed:
+            yield from _fleet_cuts(problem.space.axes, stage, answer)
+
+
+def _fleet_cuts(axes: Sequence[Axis], stage: Stage, answer: Pick) -> Iterator[tuple[str, str, Cut]]:
+    """Yield the fleets without each design of a stage, and of it only.
+
+    A design that the answer does not use changes nothing when it is omitted.
+    """
+    names = [f"{stage.name}.{design}" for design in stage.designs.names]
+    none = {axis.name: (at, _zero(axis)) for at, axis in enumerate(axes) if axis.name in names}
+    if not 1 < len(none) <= _MOST_CHOICES:
+        return
+    used = [name for name in answer.counts if name.startswith(f"{stage.name}.")]
+    for name, (number, zero) in none.items():
+        design = name.removeprefix(f"{stage.name}.")
+        if zero and name in used:
+            yield stage.name, f"without {design}", {number: zero}
+        others = dict(none[other] for other in none if other != name)
+        if all(others.values()) and used != [name]:
+            yield stage.name, f"only {design}", others
 
 
 def _chosen(axis: Axis, label: str, answer: Pick) -> bool:
@@ -247,42 +259,70 @@ def beside_section(
     """
     axis = _compared([entry.axis for entry in others])
     others = [entry for entry in others if entry.axis == axis]
-    known = sorted((e for e in others if e.design), key=lambda entry: entry.merit or 0.0)
-    designs = {one.design.line: one.design for one in known if one.design is not None}
-    found = _few(designs)
-    picks = [*filter(None, [bought]), *found]
-    if len(problem.hosts) and answer.name != ALONE:
-        fit = problem.hosts[problem.evaluate(problem.hosts).feasible]
-        picks += [pick(problem, best, None) for best in preference.first(problem, fit)]
-    failing = [entry for entry in others if entry.design is None]
-    why = [f"{labelled(one.choice, answer.labels)}: {one.why_infeasible}" for one in failing]
-    lines = (f"The others fail. {'; '.join(why)}.",) if why and not picks else ()
-    picks = [answer, *{one.line: one for one in picks if one.line != answer.line}.values()]
+    others = sorted(others, key=lambda entry: entry.merit or 0.0)
+    designs = {one.design.line: one.design for one in others if one.design is not None}
+    found, near = _few(designs), [*filter(None, [bought])]
+    rivals = [*near, *found, *_fit_hosts(problem, preference, answer)]
+    lines = () if rivals else _failures(others, answer)
+    picks = [answer, *{one.line: one for one in rivals if one.line != answer.line}.values()]
     if len(picks) < 2:
         return Section("beside", "", lines)
-    built = [one for one in picks if one.name != ALONE]
-    device = any(DEVICE in one.choices for one in built)
-    compared = [answer, *filter(None, [bought])] if device else built
-    names = {name for one in compared for name in one.choices} - {DEVICE}
-    shown = {name for name in names if len({one.choices.get(name) for one in compared}) > 1}
-    same = same_parts([one.name for one in built], answer.labels)
-    cells = {one.line: one.line_with(shown, same) for one in built}
-    alike = device and len({*cells.values()}) == 1
+    goals = [goal.name for goal in problem.goals]
+    few = f" ({len(found)} of {len(designs)} others)" * (len(found) < len(designs))
+    (first, *more), cells = _named(picks, near, few)
     rows = tuple(
         (
-            f"{MARK if one is answer else ' '} "
-            + (ALONE if one.name == ALONE else one.shown(DEVICE) if device else cells[one.line]),
-            *[cells.get(one.line, "")] * (device and not alike),
-            *(units.show(one.quantities[goal.name], goal.name) for goal in problem.goals),
+            *(f"{MARK if one is answer else ' '} {name}", *rest),
+            *(units.show(one.quantities[goal], goal) for goal in goals),
         )
-        for one in picks
+        for one, (name, *rest) in zip(picks, cells, strict=True)
     )
-    of = f" of {cells[built[0].line]}" * (alike and answer.name == ALONE)
-    few = f" ({len(found)} of {len(designs)} others)" * (len(found) < len(designs))
-    first = [f"  device{of}{few}", *["design"] * (not alike)] if device else [f"  design{few}"]
-    headers = (*first, *(in_words(goal.name) for goal in problem.goals))
+    headers = (f"  {first}", *more, *map(in_words, goals))
     counts = {"shown": len(found), "others": len(designs)}
     return Section("beside", "", lines, headers, rows, facts=counts)
+
+
+def _fit_hosts(problem: Problem, preference: Preference, answer: Pick) -> list[Pick]:
+    """Return the host alone, if it is feasible and not the answer."""
+    if not len(problem.hosts) or answer.name == ALONE:
+        return []
+    fit = problem.hosts[problem.evaluate(problem.hosts).feasible]
+    return [pick(problem, best) for best in preference.first(problem, fit)]
+
+
+def _failures(others: Iterable[Alternative], answer: Pick) -> tuple[str, ...]:
+    failing = [entry for entry in others if entry.design is None]
+    why = [f"{labelled(one.choice, answer.labels)}: {one.why_infeasible}" for one in failing]
+    return (f"The others fail. {'; '.join(why)}.",) if why else ()
+
+
+def _named(
+    picks: Sequence[Pick], near: Sequence[Pick], few: str
+) -> tuple[list[str], list[list[str]]]:
+    """Return headers and cells that name designs: the device, if any has one, and the rest.
+
+    The rest of a design with a device has the choices in which the answer, the first of `picks`,
+    and those `near` it differ.
+    """
+    built = [one for one in picks if one.name != ALONE]
+    if not any(DEVICE in one.choices for one in built):
+        short = _short(built, built)
+        return [f"design{few}"], [[short.get(one.line, ALONE)] for one in picks]
+    short = _short(built, [picks[0], *near])
+    devices = [ALONE if one.name == ALONE else one.shown(DEVICE) for one in picks]
+    if len({*short.values()}) > 1:
+        rest = [short.get(one.line, "") for one in picks]
+        return [f"device{few}", "design"], [list(pair) for pair in zip(devices, rest, strict=True)]
+    of = f" of {short[built[0].line]}" * (picks[0].name == ALONE)
+    return [f"device{of}{few}"], [[device] for device in devices]
+
+
+def _short(picks: Sequence[Pick], compared: Sequence[Pick]) -> dict[str, str]:
+    """Return designs by their lines, with the choices in which those `compared` differ."""
+    names = {name for one in compared for name in one.choices} - {DEVICE}
+    shown = {name for name in names if len({one.choices.get(name) for one in compared}) > 1}
+    same = same_parts([one.name for one in picks], picks[0].labels)
+    return {one.line: one.line_with(shown, same) for one in picks}
 
 
 def _compared(axes: Iterable[str]) -> str:
@@ -333,41 +373,40 @@ def alternatives_section(
     designs = [entry.closest for entry in found if entry.closest is not None]
     columns = telling_columns(designs, goals, axis)
     with_names = not {design.name for design in designs} <= {entry.choice for entry in found}
-    compared = preferred if preferred in answer.quantities else None
-    rows = []
+    compared = [preferred] if preferred in answer.quantities and preferred else []
+    rows, remarks = [], []
     for entry in found[:_MOST_ROWS]:
-        if (other := entry.closest) is None:
-            continue
-        choice = labelled(entry.choice, answer.labels)
-        cells = [choice if entry.design else f"{choice} (!)"]
-        cells += [labelled(other.name, answer.labels)] if with_names else []
-        cells += map(other.shown, columns)
-        if compared:
-            cost = change(other.quantities[compared], answer.quantities[compared])
-            cells.append(cost if entry.meets_demand else "")
-        rows.append(tuple(cells))
-    remarks = [
-        f"(!) {labelled(entry.choice, answer.labels)} is infeasible: {entry.why_infeasible}."
-        for entry in found[:_MOST_ROWS]
-        if entry.design is None
-    ]
+        choice, other = labelled(entry.choice, answer.labels), entry.closest
+        if entry.design is None:
+            remarks.append(f"(!) {choice} is infeasible: {entry.why_infeasible}.")
+            choice = f"{choice} (!)"
+        if other is not None:
+            name = [labelled(other.name, answer.labels)] * with_names
+            costs = [entry.cost(answer, name) for name in compared]
+            rows.append((choice, *name, *map(other.shown, columns), *costs))
     left = max(len(found) - _MOST_ROWS, 0)
     if left:
         remarks.append(f"... and {left} more, which --json lists.")
     headers = ("instead", *["design"] * with_names, *map(in_words, columns))
-    section, _, name = axis.partition(".")
-    what = in_words(name) if section in SECTIONS else f"{section} {in_words(name) or 'fleet'}"
-    if axis in answer.choices and not name:
-        what = in_words(axis)  # of a table of designs, or of measured designs: no stage
     return Section(
         f"instead.{axis}",
-        f"Any other {what}",
-        headers=(*headers, "change") if compared else headers,
+        f"Any other {_of_axis(axis, answer)}",
+        headers=(*headers, *["change"] * len(compared)),
         rows=tuple(rows),
         remarks=tuple(remarks),
         facts={"choices": [entry.to_dict(answer, goals) for entry in found], "not_shown": left},
         brief=(),
     )
+
+
+def _of_axis(axis: str, answer: Pick) -> str:
+    """Return the choices of an axis in words."""
+    section, _, name = axis.partition(".")
+    if section in SECTIONS:
+        return in_words(name)
+    if axis in answer.choices and not name:
+        return in_words(axis)  # of a table of designs, or of measured designs: no stage
+    return f"{section} {in_words(name) or 'fleet'}"
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -413,51 +452,72 @@ def recommend(
     is compared with the best of every other device, with `all` of any other choice, for which
     `options` and `budget` hold.
     """
-    study, front = solved.study, solved.front
-    problem, goals = study.problem, study.problem.goals
-    ranked = front[preference.order(problem, front)]
-    preferred = preference.quantity
-    chosen = pick(problem, ranked[0], preferred)
-    senses = {goal.name: goal.sense for goal in goals}
+    problem, front = solved.study.problem, solved.front
+    point = preference.first(problem, front)
     least = front[problem.evaluate(front).loss.argmin(axis=0)]
-    best = {goal: pick(problem, row, preferred) for goal, row in zip(goals, least, strict=True)}
-    spread = spread_of(problem, ranked[:1], [*senses])
-    gaps = gaps_of(problem, ranked[:1], [*senses])
+    chosen, *ends = (pick(problem, row, preference.quantity) for row in (*point, *least))
+    best = dict(zip(problem.goals, ends, strict=True))
     bought, cheaper = bought_section(problem, front, chosen, preference)
-    parts = [
-        sections.recommendation_section(solved, preference, chosen, ranked[:1], spread, gaps),
-        sections.spread_section(problem, spread, gaps),
-        *filter(None, [undemanded_section(solved, chosen, best, preference)]),
-        *_implausible(study, ranked[0]),
-        sections.limits_section(chosen),
-        roofs_section(problem, front, chosen, preference),
-        margins_section(problem, ranked[0]),
-        *staying_sections(problem, ranked[:1]),
-        bought,
-        sections.advice_section(chosen, [*study.refused.values()]),
-        *host_sections(problem, preference, chosen, spread),
-    ]
-    callback(parts[:1])
-    others, short = alternatives(study, options, preference, chosen, budget, all=all)
-    parts.insert(1, beside_section(problem, preference, chosen, others, cheaper))
-    callback(parts[1:])
-    compared = [
-        sections.best_section(best),
-        *(
-            alternatives_section(axis, [*found], chosen, [*senses], preferred)
-            for axis, found in groupby(others if all else (), key=attrgetter("axis"))
-        ),
-        *([Section("ended early", lines=(short,))] if short else []),
-    ]
+    first, *rest = _own_sections(solved, preference, point, best, chosen, bought)
+    callback([first])
+    others, short = alternatives(solved.study, options, preference, chosen, budget, all=all)
+    rest.insert(0, beside_section(problem, preference, chosen, others, cheaper))
+    callback(rest)
+    compared = _other_sections(best, others if all else (), short, chosen, preference.quantity)
     callback(compared)
     return Answer(
         question=solved.study.question,
         preference=preference.text,
-        sections=(*parts, *compared, _notes_section(solved, ranked[0], chosen)),
+        sections=(first, *rest, *compared, _notes_section(solved, point[0], chosen)),
         pick=chosen,
         best={goal.name: found for goal, found in best.items()},
         others=others,
     )
+
+
+def _own_sections(
+    solved: KnownFront,
+    preference: Preference,
+    point: Index,
+    best: Mapping[Goal, Pick],
+    chosen: Pick,
+    bought: Section,
+) -> list[Section]:
+    """Return the sections on the design `chosen`, at `point` (1, d), the recommendation first."""
+    study, problem, goals = solved.study, solved.study.problem, [goal.name for goal in best]
+    spread, gaps = spread_of(problem, point, goals), gaps_of(problem, point, goals)
+    return [
+        sections.recommendation_section(solved, preference, chosen, point, spread, gaps),
+        sections.spread_section(problem, spread, gaps),
+        *undemanded_sections(solved, chosen, best, preference),
+        *_implausible(study, point[0]),
+        sections.limits_section(chosen),
+        roofs_section(problem, solved.front, chosen, preference),
+        margins_section(problem, point[0]),
+        *staying_sections(problem, point),
+        bought,
+        sections.advice_section(chosen, [*study.refused.values()]),
+        *host_sections(problem, preference, chosen, spread),
+    ]
+
+
+def _other_sections(
+    best: Mapping[Goal, Pick],
+    others: Sequence[Alternative],
+    short: str,
+    chosen: Pick,
+    preferred: str | None,
+) -> list[Section]:
+    """Return the best design by objective, and the cost of other choices by axis."""
+    goals = [goal.name for goal in best]
+    return [
+        sections.best_section(best),
+        *(
+            alternatives_section(axis, [*found], chosen, goals, preferred)
+            for axis, found in groupby(others, key=attrgetter("axis"))
+        ),
+        *[Section("ended early", lines=(short,))] * bool(short),
+    ]
 
 
 def _implausible(study: Study, design: NDArray[np.int64]) -> Iterator[Section]:

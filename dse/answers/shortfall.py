@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -180,36 +180,23 @@ def shortfall(
     return Shortfall(text, violation, design)
 
 
-def undemanded_section(
+def undemanded_sections(
     solved: KnownFront, chosen: Pick, best: Mapping[Goal, Pick], preference: Preference
-) -> Section | None:
-    """Return the other ends of a front and its knee, if the answer is its smallest design.
-
-    None if a rate is demanded, a constraint bounds a maximised objective, or more than one
-    objective decides.  Designs without a model have no demand: for these minimised objectives
-    count as well, unless the study has a preference or a constraint rules out some design.
-    """
+) -> Iterator[Section]:
+    """Yield the other ends of a front and its knee, if nothing demands more than the smallest."""
     problem, front = solved.study.problem, solved.front
-    bounded = {name for rule in problem.constraints for name in rule.names}
-    most = [goal for goal in best if goal.maximise]
-    demanded = RATE in problem.available or any(goal.name in bounded for goal in most)
-    bare = not problem.stages and solved.study.stated is None
-    if bare and solved.found.get("feasible") == solved.found.get("evaluated"):
-        most = [goal for goal in best if goal.name != preference.quantity]
-    end = preference.column(problem) is not None and not preference.maximise
-    if demanded or not end or not most:
-        return None
+    most = _free_goals(solved, [*best], preference)
     ends = {units.stem(goal.name) or goal.name: (wanted(goal), best[goal]) for goal in most}
     knee = prefer(problem, KNEE)
-    if knee.design_on(problem, front) == knee.design:
+    if ends and knee.design_on(problem, front) == knee.design:
         ends[KNEE] = KNEE, pick(problem, knee.first(problem, front)[0])
     ends = {name: found for name, found in ends.items() if found[1].line != chosen.line}
     others = dict(ends.values())
     if not others:
-        return None
+        return
     names = [goal.name for goal in problem.goals]
     ask = [*(f"--prefer {name}" for name in ends), *["--rate"] * bool(problem.stages)]
-    return Section(
+    yield Section(
         "undemanded",
         "",
         (f"Nothing is demanded, so the {preference.best} alone decides; the front also has:",),
@@ -218,6 +205,26 @@ def undemanded_section(
         (f"Ask with {listed(ask, 'or')}.",),
         facts={words: other.to_dict() for words, other in others.items()},
     )
+
+
+def _free_goals(solved: KnownFront, goals: list[Goal], preference: Preference) -> list[Goal]:
+    """Return the maximised objectives of which nothing is demanded.
+
+    None if a rate is demanded, a constraint bounds one, or more than one objective decides.
+    Designs without a model have no demand: for these all others count, unless the study has a
+    preference or a constraint rules out some design.
+    """
+    problem, found = solved.study.problem, solved.found
+    most = [goal for goal in goals if goal.maximise]
+    bounded = {name for rule in problem.constraints for name in rule.names}
+    if RATE in problem.available or bounded & {goal.name for goal in most}:
+        return []
+    if preference.maximise or preference.column(problem) is None:
+        return []
+    bare = not problem.stages and solved.study.stated is None
+    if bare and found.get("feasible") == found.get("evaluated"):
+        return [goal for goal in goals if goal.name != preference.quantity]
+    return most
 
 
 @dataclass(frozen=True)
