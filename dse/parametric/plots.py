@@ -23,6 +23,7 @@ from dse.parametric.decision_map import DecisionMap
 from dse.parametric.flips import FACTOR, NOTHING_FITS, Flips, Stability
 from dse.reports.drawing import (
     FILLS,
+    HALO,
     LINE_COLOUR,
     Band,
     Picture,
@@ -36,7 +37,7 @@ from dse.reports.drawing import (
     svg_bytes,
     without_repeats,
 )
-from dse.reports.front_view import MOST_CHARACTERS, elided_apart
+from dse.reports.front_view import MOST_CHARACTERS, elided, elided_apart
 from dse.reports.text import in_words, plural, unit_suffix
 
 _MOST_BARS = 40
@@ -47,6 +48,8 @@ _ROOM = 0.25
 _WIDE = (10.0, 5.625)
 """Inches of a map: 16 to 9."""
 _HATCH = "////"
+_ROOMY = 1.1
+"""A name is written into a region that is so many times as wide and high."""
 _OTHERS, _NOTHING = "0.75", "1.0"
 """Greys of answers of a map beyond the colours, and of infeasible parts."""
 _NOT_SEARCHED = "not searched"
@@ -221,9 +224,10 @@ def titled(name: str, unit: str) -> str:
 
 
 def map_figure(found: DecisionMap) -> Figure:
-    """Return the picture: a region for each answer, in the colour that the legend names.
+    """Return the picture: a region for each answer, with its name inside or in the legend.
 
-    Hatched regions are not known.  A star is the study itself.
+    Hatched regions are not known.  A star is the study itself.  At the borders of its row stands
+    the objective that is compared, below and above.
     """
     figure = _new_figure(_title(found), 84, _WIDE[1])
     figure.set_size_inches(*_WIDE)
@@ -232,21 +236,82 @@ def map_figure(found: DecisionMap) -> Figure:
     for name, shapes in regions.items():
         polygons = [Polygon(np.array(shape) / scales) for shape in shapes]
         axes.add_collection(PatchCollection(polygons, **_look(name, colours)), autolim=False)
+    figure.draw_without_rendering()  # names are measured against the layout
+    unnamed = [name for name in colours if not _name_inside(axes, found, name, scales)]
+    _map_legend(figure, found, {name: colours[name] for name in unnamed}, unknown="" in regions)
+    settle(figure)
+    _mark_study(axes, found, scales)
+    return figure
+
+
+def _name_inside(axes: Axes, found: DecisionMap, name: str, scales: Sequence[float]) -> bool:
+    """Write the name of an answer where its region has most room, and return if that is enough."""
+    shown = elided(labelled_line(name, found.study.problem.labels))
+    text = axes.text(1.0, 1.0, shown, ha="center", va="center", fontsize=12, zorder=5)
+    text.set(path_effects=HALO)
+    size = text.get_window_extent()
+    levels = [(1.0, row.value / scales[1]) for row in found.rows]
+    heights = axes.transData.transform(levels)[:, 1]
+    best = (0.0, 0.0, (1.0, 1.0))
+    for row, at in zip(found.rows, heights, strict=True):
+        for one in filter(lambda one: one.name == name, row.intervals):
+            middle = math.sqrt(one.low * one.high)
+            ends = [(end / scales[0], 1.0) for end in (one.low, one.high)]
+            width = float(np.ptp(axes.transData.transform(ends)[:, 0]))
+            ended = [other.at(middle) != name for other in found.rows]
+            edges = np.array([heights[0], heights[-1], *heights[ended]])
+            height = 2.0 * float(np.abs(edges - at).min())
+            place = middle / scales[0], row.value / scales[1]
+            level = min(width / size.width, height / size.height)
+            upright = min(width / size.height, height / size.width, 1.5)  # level if that has room
+            best = max(best, (level, 0.0, place), (upright, 90.0, place))
+    text.set(position=best[2], rotation=best[1])
+    if best[0] < _ROOMY:
+        text.remove()
+    return best[0] >= _ROOMY
+
+
+def _mark_study(axes: Axes, found: DecisionMap, scales: Sequence[float]) -> None:
+    """Draw a star at the study itself, and the compared objective at the borders of its row."""
+    x, y = found.own
+    level = y or math.sqrt(math.prod(found.ranges[1]))
+    row = min(found.rows, key=lambda row: abs(math.log(row.value / level)))
+    goal = found.question.column(found.study.problem) or 0
+    beside: dict[str, Any] = {"textcoords": "offset points", "fontsize": 9, "zorder": 7}
+    beside |= {"path_effects": HALO}
+    up = -1 if row.value > math.sqrt(math.prod(found.ranges[1])) else 1  # away from the edge
+    for number, (one, other) in enumerate(pairwise(row.intervals)):
+        values = [end[goal] for end in (one.last, other.first) if end]
+        prices = dict.fromkeys(units.show(value, found.goals[goal]) for value in values)
+        place = one.high / scales[0], row.value / scales[1]
+        axes.plot(*place, "o", color="0.1", markersize=4, clip_on=False, zorder=6)
+        side = -1 if one.high > math.sqrt(math.prod(found.ranges[0])) else 1
+        ha, offset = "right" if side < 0 else "left", (6 * side, (20 + 14 * (number % 2)) * up)
+        leader = {"arrowstyle": "-", "linewidth": 0.6, "shrinkA": 0}
+        axes.annotate(
+            " to ".join(prices), place, offset, ha=ha, va="center", arrowprops=leader, **beside
+        )
+    if x is not None and y is not None:
+        look: dict[str, Any] = {"color": "0.1", "markersize": 18, "markeredgecolor": "white"}
+        place = x / scales[0], y / scales[1]
+        axes.plot(*place, "*", clip_on=False, zorder=7, **look)
+        axes.annotate("the study", place, (-12, 0), ha="right", va="center", **beside)
+
+
+def _map_legend(
+    figure: Figure, found: DecisionMap, colours: Mapping[str, str], *, unknown: bool
+) -> None:
+    """Name the colours of a map that have no name inside, below it."""
     names = [name for name, colour in colours.items() if colour != _OTHERS]
     shown = elided_apart([labelled_line(name, found.study.problem.labels) for name in names])
     labels = dict(zip(names, shown, strict=True))
     others = [name for name, colour in colours.items() if colour == _OTHERS]
     labels |= {others[0]: f"{len(others)} others"} if others else {}
-    labels |= {"": "not known"} if "" in regions else {}
-    handles = [Patch(label=label, **_look(name, colours)) for name, label in labels.items()]
-    columns = 3 if max(map(len, labels.values())) <= MOST_CHARACTERS else 1
-    figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=8)
-    settle(figure)
-    x, y = found.own
-    if x is not None and y is not None:
-        look: dict[str, Any] = {"color": "0.1", "markersize": 18, "markeredgecolor": "white"}
-        axes.plot(x / scales[0], y / scales[1], "*", clip_on=False, zorder=7, **look)
-    return figure
+    labels |= {"": "not known"} if unknown else {}
+    if labels:
+        handles = [Patch(label=label, **_look(name, colours)) for name, label in labels.items()]
+        columns = 3 if max(map(len, labels.values())) <= MOST_CHARACTERS else 1
+        figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=8)
 
 
 def map_svg(found: DecisionMap) -> tuple[bytes, list[list[float]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,9 @@ import pytest
 
 import dse
 from dse import search
+from dse.algebra import units
 from dse.errors import UnitError
+from dse.model.labels import labelled_line
 from dse.parametric import decision_map, plots
 from dse.parametric.decision_map import (
     AnswerInterval,
@@ -154,6 +157,33 @@ def test_what_is_not_known_is_hatched_and_the_rest_is_joined(whole: DecisionMap)
     (low, high), (bottom, top) = whole.ranges
     assert area == pytest.approx(math.log(high / low) * math.log(top / bottom))
     assert ("" in regions) == bool(whole.unknown)
+    for row in whole.rows:  # intervals end a step of rounding apart
+        for one, other in pairwise(row.intervals):
+            assert row.at(math.sqrt(one.high * other.low)) in (one.name, other.name)
+
+
+def test_regions_are_named_inside_and_the_study_and_its_borders_are_marked(whole) -> None:
+    figure = plots.map_figure(whole)
+    (axes,), legends = figure.axes, figure.legends
+    assert figure.get_figwidth() / figure.get_figheight() == pytest.approx(16 / 9)
+    inside = {text.get_text(): text.get_position() for text in axes.texts}
+    below = {text.get_text() for legend in legends for text in legend.get_texts()}
+    shown = {name: labelled_line(name, whole.study.problem.labels) for name in whole.shares}
+    assert {*shown.values()} <= {*inside, *below}
+    assert {*shown.values()} & {*inside}
+    for name in (name for name in whole.shares if shown[name] in inside):
+        rate, size = np.array(inside[shown[name]]) * plots._map_scales(axes, whole)
+        row = min(whole.rows, key=lambda row: abs(row.value - size))
+        assert row.at(rate) == name
+    (star,) = (line for line in axes.lines if line.get_marker() == "*")
+    assert np.concatenate(star.get_data()) == pytest.approx([20, 1500 / 1024])
+    row = min(whole.rows, key=lambda row: abs(math.log(row.value / 1500)))
+    dots = [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "o"]
+    assert dots == pytest.approx([one.high / 1e9 for one in row.intervals[:-1]])
+    goals = whole.goals
+    prices = [units.show(one.last[0], goals[0]) for one in row.intervals[:-1] if one.last]
+    assert goals[0] == "total_power_w"
+    assert {*prices} <= {*inside}
 
 
 def test_a_map_is_drawn_and_written(few, write, tmp_path: Path) -> None:
