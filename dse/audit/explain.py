@@ -214,11 +214,6 @@ def explain_design(
     problem = prepared.problem
     swept = "" if sweep is None else f"{sweep.path} = {sweep.written[value]}"
     name = ", ".join(filter(None, [swept, exact_name(problem, index[0])]))
-    measured = measurement_of(problem, index, name)
-    if measured is not None and not measured.has_values:
-        failed = ViolatedConstraint(f"{IS_MEASURED} ({measured.cause})", np.inf, {})
-        return Explanation("failed" if measured.failed else "infeasible", name, {}, (failed,))
-    invariants.check_invariants(problem, index)
     explained = _written_out(prepared, index, name)
     if not explained.feasible:
         return explained
@@ -237,8 +232,13 @@ def explain_design(
 
 
 def _written_out(prepared: Study, index: Index, name: str) -> Explanation:
-    """Return all that is known of a design without a front: ``infeasible``, or not yet judged."""
+    """Return all that is known of a design without a front, feasible only if not yet judged."""
     problem, about = prepared.problem, None
+    measured = measurement_of(problem, index, name)
+    if measured is not None and not measured.has_values:
+        failed = ViolatedConstraint(f"{IS_MEASURED} ({measured.cause})", np.inf, {})
+        return Explanation("failed" if measured.failed else "infeasible", name, {}, (failed,))
+    invariants.check_invariants(problem, index)
     if problem.alone is not None and problem.host is not None and (index < 0).any():
         about, index, problem = problem.alone.about, index[:, problem.alone.places], problem.host
     evaluation = problem.evaluate(index)

@@ -384,9 +384,8 @@ def _challenged(
     finds: list[Find] = []
     for number, point in enumerate(points):
         random = np.random.default_rng([seed, number])
-        printed = {row.tobytes() for row in point.index}
+        printed, best = {row.tobytes() for row in point.index}, (point.index[:0], point.loss[:0])
         equals = np.zeros(len(point.loss), dtype=np.int64)
-        best = (point.index[:0], point.loss[:0])
         for rivals in challenge.rival_designs(point.problem, point.index, share, random):
             designs = rivals[point.problem.known(rivals)]
             evaluation = point.problem.evaluate(designs)
@@ -394,11 +393,7 @@ def _challenged(
             tried, feasible = tried + len(designs), feasible + len(good)
             lacking = good[_lacking(point, designs[good], evaluation.loss[good], printed)]
             found += len(lacking)
-            row = challenge.weakly_dominating(evaluation.loss[good], point.loss)
-            as_good = evaluation.loss[good][row >= 0]
-            row = row[row >= 0]
-            row = row[(as_good == point.loss[row]).all(axis=1)]
-            equals += np.bincount(row, minlength=len(equals))
+            equals += _equal_counts(evaluation.loss[good], point.loss)
             best = _best(best, (designs[lacking], evaluation.loss[lacking]))
             if progress is not None:
                 progress(min(tried, trials), trials)
@@ -406,17 +401,22 @@ def _challenged(
         if point.equals.any() and point.problem.size <= share:
             wrong += int((equals.astype(str) != point.equals).sum())
     which = _which([point.problem for point in points], share)
+    check = _challenge(verified.ledger, which, tried, feasible, found, known, wrong)
     return replace(
         verified,
-        checks=(
-            *verified.checks,
-            _challenge(verified.ledger, which, tried, feasible, found, known, wrong),
-        ),
+        checks=(*verified.checks, check),
         tried=tried,
         feasible=feasible,
         found=found,
         finds=tuple(finds[:MOST_FOUND]),
     )
+
+
+def _equal_counts(loss: NDArray[np.float64], front: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return for each row of a front (k, m) the number of designs with its objective values."""
+    row = challenge.weakly_dominating(loss, front)
+    as_good, row = loss[row >= 0], row[row >= 0]
+    return np.bincount(row[(as_good == front[row]).all(axis=1)], minlength=len(front))
 
 
 def _which(problems: Sequence[Problem], share: int) -> str:
