@@ -263,7 +263,11 @@ def _figure(view: FrontView) -> Picture:
     for (one, _), panel in zip(alone if view.names else (), panels, strict=False):
         _name_points(one, [panel])
     if view.names and view.sweep is None and len(view.objectives) > 1:
-        _name_points(view, panels)
+        names = _names_of_few(view, cloud)
+        for axes, x, y in panels if names else ():
+            points = np.column_stack([[*x.front, *x.cloud], [*y.front, *y.cloud]])
+            place_labels(axes, points, names)
+        _name_points(view, () if names else panels)
     return figure
 
 
@@ -339,7 +343,7 @@ def _draw(axes: Axes, x: Scale, y: Scale, groups: Groups, marked: Recommended | 
     count = sum(int(rows.sum()) for rows in groups.values())
     size, edge = next(look for most, *look in _SIZES if count <= most)
     if len(x.cloud) and len(y.cloud):
-        dot = 4 if len(x.cloud) > 1000 else 10
+        dot = 4 if len(x.cloud) > 1000 else 10 if len(x.cloud) > MOST_LABELS else 44
         look: dict[str, Any] = {"linewidths": 0, "rasterized": True, "zorder": 1}
         axes.scatter(x.cloud, y.cloud, s=dot, color=CLOUD_COLOUR, **look)
     for rows, (colour, marker) in zip(groups.values(), PALETTE, strict=False):
@@ -433,6 +437,28 @@ def _legend(figure: Figure, cell: Axes | None, handles: list[Line2D], notes: Seq
 
 def _grow(figure: Figure, lines: int) -> None:
     figure.set_figheight(figure.get_figheight() + 0.23 * lines)
+
+
+def _names_of_few(view: FrontView, cloud: Columns) -> dict[int, str]:
+    """Return a name for each of few feasible designs, also off the front, by its choices.
+
+    Rows of the cloud follow those of the front.  Empty if the cloud adds none, or too many, or
+    choices do not distinguish all.
+    """
+    goals = [name for name, _ in view.objectives]
+    columns = [name for name in (*goals, *view.axes) if name in cloud]
+    both = {name: np.concatenate([view.front[name], cloud[name]]) for name in columns}
+    rows = [*zip(*(both[name].tolist() for name in columns), strict=True)]
+    unique = dict.fromkeys(rows)
+    if columns != [*goals, *view.axes] or not view.size < len(unique) <= MOST_LABELS:
+        return {}
+    merged = replace(view, front=both, names=())
+    differing = [name for name in view.axes if len({*both[name].tolist()}) > 1]
+    names = {
+        row: elided(", ".join(front_view.choice_text(merged, name, row) for name in differing))
+        for row in map(rows.index, unique)
+    }
+    return names if len({*names.values()}) == len(unique) else {}
 
 
 def _name_points(view: FrontView, panels: Iterable[Panel]) -> None:

@@ -158,6 +158,20 @@ def test_only_the_ends_of_a_long_front_are_named():
     assert {text.get_text() for text in axes.texts} == {"1 u16 + 13 u8", "13 u16 + 1 u8"}
 
 
+def test_few_designs_are_all_named_by_their_choices_on_the_front_or_off_it():
+    view = make(1)
+    goals = [name for name in view.front if name != "bound"]
+    off = {name: view.front[name] * np.array([1.0, 2.0, 3.0]) for name in goals}
+    device = {"device": np.array(["engine", "code", "core"], dtype=object)}
+    front = view.front | {"device": np.array(["engine"], dtype=object)}
+    view = replace(view, front=front, cloud=off | device, axes=("device",))
+    texts = {text.get_text() for text in plots._figure(view).axes[0].texts}
+    assert {"engine", "code", "core"} <= texts
+    alike = replace(view, cloud=off | {"device": np.array(["engine"] * 3, dtype=object)})
+    texts = {text.get_text() for text in plots._figure(alike).axes[0].texts}
+    assert texts == {"1 u16 + 1 u8"}  # choices that do not distinguish designs name none
+
+
 def test_a_large_cloud_is_drawn_as_one_image_of_at_most_20_000_points(tmp_path):
     view = make(3, cloud=50_000)
     cloud = plots._figure(view).axes[0].collections[0]
