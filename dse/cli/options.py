@@ -281,7 +281,8 @@ def say(text: str) -> None:
     """Print a remark in lines that fit, unless only results are wanted."""
     if not progress.is_quiet():
         width = shutil.get_terminal_size().columns
-        write(textwrap.fill(text, width, subsequent_indent="  ", break_on_hyphens=False))
+        text = textwrap.fill(visible(text), width, subsequent_indent="  ", break_on_hyphens=False)
+        print(f"{DIM}{text}{PLAIN}" if _has_colours(sys.stdout) else text, flush=True)
 
 
 def spelled() -> str:
@@ -304,36 +305,47 @@ def complain(text: str) -> None:
             break_on_hyphens=False,
         )
         text = "\n".join(folded.fill(line) for line in text.split("\n"))
+    if _has_colours(sys.stderr) and not text.startswith(_WARNING):
+        text = f"{RED}{text}{PLAIN}"
     print(coloured(text, sys.stderr), file=sys.stderr)
+
+
+_WARNING = "warning:"
 
 
 def warn(text: str) -> None:
     """Print a warning on stderr: the command goes on, and ends with status 0 for all it knows."""
     if not progress.is_quiet():
-        complain(f"warning: {text}")
+        complain(f"{_WARNING} {text}")
 
 
-BOLD, RED, GREEN, YELLOW, PLAIN = (f"\x1b[{number}m" for number in (1, 31, 32, 33, 0))
+BOLD, DIM, RED, GREEN, YELLOW, PLAIN = (f"\x1b[{number}m" for number in (1, 2, 31, 32, 33, 0))
 
 _COLOURS = {
     RED: r"FAILS(?=  )|.* is refuted\b|.+? failed(?=:)",
     GREEN: r"holds(?=  )|Verified:",
     YELLOW: r"note:|warning:|found(?=  )|not (?:checked|proven)\b",
-    BOLD: r"Take .*\.|▸ .*|recommended .*|[^\s:]+:\d+:\d+:|[A-Z][\w -]{3,24}:(?= )",
+    BOLD: r"Take .*\.|▸ .*|recommended .*|[A-Z][\w -]{3,24}:(?= )",
 }
-"""Beginnings of lines, by colour: verdicts, warnings, the answer, places of errors, labels."""
+"""Beginnings of lines, by colour: verdicts, warnings, the answer, labels."""
 
 _COLOURED = re.compile("^(?:" + "|".join(f"({each})" for each in _COLOURS.values()) + ")", re.M)
 
 
 def coloured(text: str, stream: TextIO) -> str:
     """Return text in colours if a terminal shows them (https://no-color.org)."""
-    if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+    if not _has_colours(stream):
         return text
     colours = [*_COLOURS]
     return _COLOURED.sub(
         lambda found: f"{colours[(found.lastindex or 1) - 1]}{found[0]}{PLAIN}", text
     )
+
+
+def _has_colours(stream: TextIO) -> bool:
+    """Return whether a terminal shows colours, and its user wants them."""
+    unwanted = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return stream.isatty() and not unwanted
 
 
 def show_json(value: Any) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import dse
-from dse.cli.options import coloured, complain
+from dse.cli.options import coloured, complain, say
 from tests.conftest import ROOT, STUDIES
 
 
@@ -25,7 +25,6 @@ class Terminal(io.StringIO):
     [
         ("holds  files: each", "\x1b[32mholds\x1b[0m  files: each"),
         ("▸ 7 u16  1 W", "\x1b[1m▸ 7 u16  1 W\x1b[0m"),
-        ("a.yaml:2:12: x: 'y'", "\x1b[1ma.yaml:2:12:\x1b[0m x: 'y'"),
         ("the design holds: 3", "the design holds: 3"),
     ],
 )
@@ -51,6 +50,22 @@ def test_a_fault_fits_a_terminal_and_is_one_line_elsewhere(monkeypatch: pytest.M
         assert len(shown) == lines
         assert max(map(len, shown)) <= (40 if lines > 1 else len(fault))
         assert " ".join(map(str.strip, shown)) == fault
+
+
+def test_errors_are_red_and_remarks_dim_on_terminals_alone(monkeypatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    for stream, red, dim, plain in (
+        (Terminal(), "\x1b[31m", "\x1b[2m", "\x1b[0m"),
+        (io.StringIO(), "", "", ""),
+    ):
+        monkeypatch.setattr("sys.stderr", stream)
+        monkeypatch.setattr("sys.stdout", stream)
+        complain("a.yaml:2:12: x: 'y'")
+        say("written to out")
+        error, remark = stream.getvalue().splitlines()
+        assert error == f"{red}a.yaml:2:12: x: 'y'{plain}"
+        assert remark == f"{dim}written to out{plain}"
 
 
 # A pipe whose reader has gone: a run is written all the same, and the status tells it
