@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from dse.answers.roofs import of_each
+from dse.answers.shortfall import Margin, margins_section
 from dse.api.answers import answer
 from dse.api.arguments import public
 from dse.api.runs import folder_of
-from dse.errors import InfeasibleError, TooLargeError
+from dse.errors import ArgumentError, InfeasibleError, TooLargeError
 from dse.files.json import write_text
 from dse.page import document, sections
 from dse.page.contents import FLIPS, PageRun, contents, read_page_run, remarks
 from dse.parametric.decision_map import find_map, range_around
-from dse.reports.front_view import uncounted_text
+from dse.reports.front_view import cell_text, objectives_text, uncounted_text
 from dse.reports.sections import Readable, Section
 from dse.runs.finished import plot_run
 from dse.runs.result import PAGE, Result
@@ -170,6 +171,43 @@ def pictures(run: str | Path | Result, *, out: str | Path | None = None) -> tupl
     """
     folder = folder_of(run)
     return plot_run(folder, Path(out or folder))
+
+
+@public
+def slide(run: str | Path | Result, *, out: str | Path | None = None) -> tuple[Path, ...]:
+    """Draw a finished run as a picture for a slide, into its folder or another one.
+
+    Parameters
+    ----------
+    run, out
+        As in `pictures`.
+
+    Raises
+    ------
+    dse.errors.DseError
+        The folder is no run, or its answer is no single design.
+    """
+    folder = folder_of(run)
+    found = read_page_run(folder)
+    view, chosen = found.view, found.view.recommended
+    if chosen is None:
+        raise ArgumentError(f"{folder}: {_NO_PICK}")
+    values = {name: cell_text(view.front[name][chosen.row], name) for name, _ in view.objectives}
+    worth = objectives_text(chosen.rule, values, chosen.ranges, chosen.omitted)
+    facts = margins_section(found.study.problem, found.recommended[0]).facts
+    margins = {
+        Margin(**one).spare_text: 1.0 - one["spare"] if one["spare"] is not None else 0.0
+        for one in facts
+    }
+    from dse.reports import drawing, plots  # matplotlib, only now
+
+    pick = f"{chosen.design}. {worth}"
+    return drawing.draw_into(
+        Path(out or folder), lambda fresh: plots.draw_slide(view, pick, margins, fresh)
+    )
+
+
+_NO_PICK = "a sweep has no single design for a slide; draw it with dse report --pictures"
 
 
 @public

@@ -225,8 +225,8 @@ def status(call: Call, *, watch: bool = False, json: bool = False) -> None:
         time.sleep(EVERY_S)
 
 
-@command("dse.api.pages:report", "dse.api.pages:pictures")
-def report(call: Call, run: str | Path, *, pictures: bool = False) -> None:
+@command("dse.api.pages:report", "dse.api.pages:pictures", "dse.api.pages:slide")
+def report(call: Call, run: str | Path, *, pictures: bool = False, slide: bool = False) -> None:
     """Write a run as a web page that works offline.
 
     Parameters
@@ -235,9 +235,12 @@ def report(call: Call, run: str | Path, *, pictures: bool = False) -> None:
         Folder of a run, as `dse run` wrote it.
     pictures
         Draw the plots of the run again instead, into its folder or the --out folder.
+    slide
+        Draw one picture for a slide instead: question, answer, front and margins.
     """
-    if pictures:
-        drawn = call.of("pictures", "--pictures draws the plots and makes no page")
+    if pictures or slide:
+        what = "slide" if slide else "pictures"
+        drawn = call.of(what, f"--{what} draws the plots and makes no page")
         with bar("pictures", "drawing"):
             write("\n".join(map(str, drawn(run=run))))
         return

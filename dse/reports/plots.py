@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -69,6 +69,12 @@ MOST_MARKED = 60
 """Largest number of swept values with marks.  The line and the shades have all."""
 _MOST_CHOICES = 6
 """Most choices of a sweep with one panel each."""
+
+_SLIDE = (9.6, 5.4)
+"""Inches of a slide: 1920 to 1080 points of a screen."""
+
+Margins = Mapping[str, float]
+"""Share of a limit that a design takes, by the words for it."""
 
 HEADROOM = 0.16
 """Share of the height of a panel that is kept for the names of the shades."""
@@ -262,13 +268,58 @@ def _figure(view: FrontView) -> Picture:
             name_bands(axes, shaded)
     for (one, _), panel in zip(alone if view.names else (), panels, strict=False):
         _name_points(one, [panel])
-    if view.names and view.sweep is None and len(view.objectives) > 1:
-        names = _names_of_few(view, cloud)
-        for axes, x, y in panels if names else ():
-            points = np.column_stack([[*x.front, *x.cloud], [*y.front, *y.cloud]])
-            place_labels(axes, points, names)
-        _name_points(view, () if names else panels)
+    if view.sweep is None:
+        _name_designs(view, cloud, panels)
     return figure
+
+
+def draw_slide(view: FrontView, pick: str, margins: Margins, folder: Path) -> tuple[Path, Path]:
+    """Draw a picture for a slide into ``slide.png`` and ``slide.svg``, and return their paths.
+
+    It has the question, the `pick` in a sentence, the front over two columns, and `margins`: the
+    share of each limit that the pick takes, by its words.
+    """
+    with drawing():
+        figure = Picture(figsize=_SLIDE)
+        figure.suptitle(_lines(view.title, 84), x=0.02, ha="left", fontsize=14, weight="bold")
+        axes, *bars = figure.subplots(
+            1, 1 + bool(margins), width_ratios=(2, 1)[: 1 + bool(margins)], squeeze=False
+        ).ravel()
+        axes.set_title(_lines(pick, 118), loc="left", fontsize=10, pad=12)
+        view, notes = _varying(view)
+        others = [name for name in (*view.axes, view.category) if name]
+        columns = [*dict.fromkeys((*dict(view.objectives), *others))][:2]
+        cloud = thinned(view.cloud, MOST_CLOUD_POINTS)
+        x, y = (axis_scale(view, name, cloud) for name in columns)
+        hints = [HINTS.get(dict(view.objectives).get(name, ""), "") for name in columns]
+        axes.set(xlabel=x.label + hints[0], ylabel=y.label + hints[1])
+        groups = front_view.groups(view, len(PALETTE))
+        _draw(axes, x, y, groups, view.recommended)
+        cloud_label, note = _cloud_words([(axes, x, y)])
+        handles = _handles(view, axes, groups, cloud_label)
+        look: dict[str, Any] = {"ncols": 3, "fontsize": 8, "title_fontsize": 8, "frameon": False}
+        look["title"] = "\n".join((*notes, *note))
+        figure.legend(handles=handles, loc="outside lower left", **look)
+        for room in bars:
+            _margin_bars(room, margins)
+        settle(figure)
+        _name_designs(view, cloud, [(axes, x, y)])
+        return save_figure(figure, folder / "slide")
+
+
+def _lines(text: str, width: int) -> str:
+    return textwrap.fill(text, width, max_lines=3, placeholder=" ...")
+
+
+def _margin_bars(axes: Axes, margins: Margins) -> None:
+    """Draw the share of each limit that is taken, with its words above."""
+    axes.spines[:].set_visible(False)
+    axes.set(xlim=(0.0, 1.0), ylim=(max(len(margins), 4) - 0.2, -0.8), xticks=(), yticks=())
+    axes.text(0.0, -0.7, "margins to limits", weight="bold")
+    for row, (words, share) in enumerate(margins.items()):
+        axes.barh(row, 1.0, height=0.2, color="0.9")
+        axes.barh(row, min(share, 1.0), height=0.2, color=PALETTE[0][0])
+        axes.text(0.0, row - 0.15, textwrap.fill(words, 36), va="bottom", fontsize=8)
 
 
 def _varying(view: FrontView) -> tuple[FrontView, list[str]]:
@@ -437,6 +488,17 @@ def _legend(figure: Figure, cell: Axes | None, handles: list[Line2D], notes: Seq
 
 def _grow(figure: Figure, lines: int) -> None:
     figure.set_figheight(figure.get_figheight() + 0.23 * lines)
+
+
+def _name_designs(view: FrontView, cloud: Columns, panels: Iterable[Panel]) -> None:
+    """Write names next to all of few feasible designs, or to those of the front."""
+    if not view.names or len(view.objectives) < 2:
+        return
+    names = _names_of_few(view, cloud)
+    for axes, x, y in panels if names else ():
+        points = np.column_stack([[*x.front, *x.cloud], [*y.front, *y.cloud]])
+        place_labels(axes, points, names)
+    _name_points(view, () if names else panels)
 
 
 def _names_of_few(view: FrontView, cloud: Columns) -> dict[int, str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 import dse
 from dse.model import volume
@@ -69,6 +70,28 @@ def test_a_run_without_pictures_holds_and_is_drawn_later(tmp_path: Path, write: 
     for name in {*FILES} - {"manifest.json"}:
         assert (tmp_path / "plain" / name).read_bytes() == (tmp_path / "drawn" / name).read_bytes()
     assert dse.verify(tmp_path / "plain").holds
+
+
+@pytest.mark.usefixtures("drawn")
+def test_a_slide_has_the_question_the_pick_and_its_margins(tmp_path: Path, write: Write) -> None:
+    for name, text in (("bounded", SMALL), ("free", SMALL.partition("constraints")[0])):
+        dse.run(write(text), out=tmp_path / name, plots=False)
+        done = run_dse("report", str(tmp_path / name), "--slide", "--out", str(tmp_path / "out"))
+        drawn = [tmp_path / "out" / f"slide.{kind}" for kind in ("png", "svg")]
+        assert done.stdout.split() == [*map(str, drawn)]
+        with Image.open(drawn[0]) as image:
+            assert image.size == (1920, 1080)
+        words = re.findall(r"<!-- (.*?) -->", drawn[1].read_text(encoding="utf-8"), re.DOTALL)
+        shown = " ".join(" ".join(words).split())
+        pick = dse.answer(tmp_path / name).pick
+        assert "Which?" in shown
+        assert pick.line in shown
+        assert ("margins to limits" in shown, "to spare)" in shown) == (name == "bounded",) * 2
+    dse.run(write(SMALL + "sweep: {interface.wait: [sync, async]}\n"), out=tmp_path / "swept")
+    done = run_dse("report", str(tmp_path / "swept"), "--slide")
+    assert done.returncode == 2
+    assert "a sweep has no single design for a slide" in done.stderr
+    assert dse.verify(tmp_path / "free").holds
 
 
 def test_tables_are_written_as_pandas_would(tmp_path: Path) -> None:
