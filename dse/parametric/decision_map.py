@@ -229,9 +229,10 @@ class DecisionMap(Printable):
         ]
         title = f"{self.followed}, {' and '.join(ends)}"
         proofs = proofs_text(one for row in self.rows for one in row.intervals)
+        unfinished = (self.unfinished,) if self.unfinished else ()
         if len(self.numbers) == 1:
             headers = ("from", "to", *map(in_words, self.goals), "design")
-            notes = (f"Compared in each interval: {proofs}.", self.unfinished)
+            notes = (f"Compared in each interval: {proofs}.", *unfinished)
             return Section("intervals", title, (), headers, tuple(self._interval_rows()), notes)
         labels, first, second = self.study.problem.labels, *self.numbers
         rows = [
@@ -244,7 +245,7 @@ class DecisionMap(Printable):
             f"{plural(len(self.rows), 'row')} of {second.name}, compared in the intervals "
             f"along {first.name}: {proofs}{unknown}"
         )
-        return Section("map", title, (), ("share", "answer"), tuple(rows), (note, self.unfinished))
+        return Section("map", title, (), ("share", "answer"), tuple(rows), (note, *unfinished))
 
     def _interval_rows(self) -> Iterator[tuple[str, ...]]:
         ends = [self.intervals[0].low, *(one.high for one in self.intervals)]
