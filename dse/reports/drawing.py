@@ -172,6 +172,10 @@ def draw_line(axes: Axes, points: Values, label: str) -> None:
 DIRECTIONS = ((0.8, 0.8), (0.8, -0.8), (-0.8, 0.8), (-0.8, -0.8), (0, 1), (0, -1), (1, 0), (-1, 0))
 DISTANCES = (8.0, 22.0, 36.0, 50.0)
 
+_LABEL: dict[str, Any] = {"textcoords": "offset points", "fontsize": 9, "zorder": 6}
+_LABEL |= {"path_effects": HALO}
+"""Look of a label."""
+
 
 def place_labels(axes: Axes, points: Values, names: dict[int, str]) -> None:
     """Put each label at the first place without an overlap with marks, or omit it.
@@ -179,49 +183,66 @@ def place_labels(axes: Axes, points: Values, names: dict[int, str]) -> None:
     All labels that fit close by are placed before any further off, which has a line that
     runs through no other marker.
     """
-    pixels = axes.transData.transform(points)
-    point_size = _points(axes, 1.0)
-    marks = [Bbox([pixel - 5 * point_size, pixel + 5 * point_size]) for pixel in pixels]
-    cores = [Bbox([pixel - 3 * point_size, pixel + 3 * point_size]) for pixel in pixels]
-    drawn = [line for line in axes.lines if line.get_linestyle() != "None"]
-    lines = [Outline(axes.transData.transform(line.get_xydata())) for line in drawn]
-    inside = axes.get_window_extent()
-    labels: list[Bbox] = []
-    look: dict[str, Any] = {"textcoords": "offset points", "fontsize": 9, "zorder": 6}
-    look |= {"path_effects": HALO}
-
-    def fits(box: Bbox, leader: Outline, others: list[Bbox]) -> bool:
-        return (
-            all(inside.contains(*corner) for corner in (box.min, box.max))
-            and not any(box.overlaps(other) for other in (*marks, *labels))
-            and not any(line.intersects_bbox(box, filled=False) for line in lines)
-            and not any(leader.intersects_bbox(other, filled=False) for other in (*labels, *others))
-        )
-
-    def stands(row: int, dx: float, dy: float) -> bool:
-        """Write a label at an offset, unless it covers something there."""
-        point = (float(points[row, 0]), float(points[row, 1]))
-        across = "center" if dx == 0 else "left" if dx > 0 else "right"
-        along = "center" if dy == 0 else "bottom" if dy > 0 else "top"
-        note = axes.annotate(names[row], point, (dx, dy), ha=across, va=along, **look)
-        box = Bbox(note.get_window_extent()).padded(1)
-        leader = Outline([pixels[row], pixels[row] + np.multiply((dx, dy), point_size)])
-        gaps = np.abs(pixels - pixels[row]).max(axis=1) / point_size
-        near = np.flatnonzero((gaps > 3) & (gaps <= max(abs(dx), abs(dy)) + 3))  # within reach
-        if not fits(box, leader, [cores[other] for other in near]):
-            note.remove()
-            return False
-        labels.append(box)
-        if max(abs(dx), abs(dy)) > DISTANCES[0]:
-            lines.append(leader)
-            arrow = {"arrowstyle": "-", "linewidth": 0.5}
-            axes.annotate("", point, (dx, dy), arrowprops=arrow, **look)
-        return True
-
-    missing = list(names)
+    placed, missing = _Labels(axes, points), list(names)
     for far in DISTANCES:
         offsets = [(x * far, y * far) for x, y in DIRECTIONS]
-        missing = [row for row in missing if not any(stands(row, *offset) for offset in offsets)]
+        missing = [
+            row
+            for row in missing
+            if not any(placed.write(row, names[row], *offset) for offset in offsets)
+        ]
+
+
+class _Labels:
+    """Labels of points (n, 2) of a panel, none of which covers a mark, a line or another."""
+
+    def __init__(self, axes: Axes, points: Values) -> None:
+        self._axes, self._points, self._point_size = axes, points, _points(axes, 1.0)
+        self._pixels = axes.transData.transform(points)
+        self._window = axes.get_window_extent()
+        self._taken = [self._around(row, 5) for row in range(len(points))]
+        self._labels: list[Bbox] = []
+        drawn = [line for line in axes.lines if line.get_linestyle() != "None"]
+        self._lines = [Outline(axes.transData.transform(line.get_xydata())) for line in drawn]
+
+    def write(self, row: int, name: str, dx: float, dy: float) -> bool:
+        """Write a label at an offset in points, unless it covers something there."""
+        point = (float(self._points[row, 0]), float(self._points[row, 1]))
+        across = "center" if dx == 0 else "left" if dx > 0 else "right"
+        along = "center" if dy == 0 else "bottom" if dy > 0 else "top"
+        note = self._axes.annotate(name, point, (dx, dy), ha=across, va=along, **_LABEL)
+        box = Bbox(note.get_window_extent()).padded(1)
+        pixel, reach = self._pixels[row], max(abs(dx), abs(dy))
+        leader = Outline([pixel, pixel + np.multiply((dx, dy), self._point_size)])
+        if self._covers(box) or self._crosses(leader, row, reach):
+            note.remove()
+            return False
+        self._labels.append(box)
+        if reach > DISTANCES[0]:
+            self._lines.append(leader)
+            arrow = {"arrowstyle": "-", "linewidth": 0.5}
+            self._axes.annotate("", point, (dx, dy), arrowprops=arrow, **_LABEL)
+        return True
+
+    def _around(self, row: np.intp | int, size: float) -> Bbox:
+        """Return the square of so many points to each side of a mark."""
+        pixel, by = self._pixels[row], size * self._point_size
+        return Bbox([pixel - by, pixel + by])
+
+    def _covers(self, box: Bbox) -> bool:
+        """Return whether a label would leave the panel, or cover a mark, a line or a label."""
+        return (
+            not all(self._window.contains(*corner) for corner in (box.min, box.max))
+            or any(box.overlaps(other) for other in (*self._taken, *self._labels))
+            or any(line.intersects_bbox(box, filled=False) for line in self._lines)
+        )
+
+    def _crosses(self, leader: Outline, row: int, reach: float) -> bool:
+        """Return whether the line to a label would run through a label or another mark."""
+        gaps = np.abs(self._pixels - self._pixels[row]).max(axis=1) / self._point_size
+        near = np.flatnonzero((gaps > 3) & (gaps <= reach + 3))
+        others = (*self._labels, *(self._around(other, 3) for other in near))
+        return any(leader.intersects_bbox(other, filled=False) for other in others)
 
 
 MOST_DECADES = 7
