@@ -111,11 +111,7 @@ def shading(view: FrontView, x: Scale) -> Shading:
     if len({len(part) for part in parts}) > 1 or len(parts[0]) < 2:
         return Shading(tuple(_bands(x, best, kinds) for best in rows), "the best design")
     stages = [np.array(stage, dtype=str) for stage in zip(*parts, strict=True)]
-    changes = [
-        sum(int((stage[best][1:] != stage[best][:-1]).sum()) for best in rows) for stage in stages
-    ]
-    moving = [number for number, count in enumerate(changes) if count] or [len(stages) - 1]
-    shaded = min(moving, key=lambda number: changes[number])
+    shaded = _shaded(stages, rows)
     others = [ARROW.join(p for n, p in enumerate(part) if n != shaded) for part in parts]
     stage = stages[shaded][0].partition(".")[0]
     return Shading(
@@ -123,6 +119,15 @@ def shading(view: FrontView, x: Scale) -> Shading:
         f"{stage} of the best design",
         np.array(others, dtype=str),
     )
+
+
+def _shaded(stages: list[NDArray[np.str_]], rows: list[NDArray[np.intp]]) -> int:
+    """Return the stage that changes the least often, but does, else the last."""
+    changes = [
+        sum(int((stage[best][1:] != stage[best][:-1]).sum()) for best in rows) for stage in stages
+    ]
+    moving = [number for number, count in enumerate(changes) if count] or [len(stages) - 1]
+    return min(moving, key=lambda number: changes[number])
 
 
 def _bands(x: Scale, best: NDArray[np.intp], kinds: NDArray[np.str_]) -> tuple[Band, ...]:
@@ -241,20 +246,13 @@ def _figure(view: FrontView) -> Picture:
     shown = np.isin(np.arange(view.size), representative_rows(view, MOST_FRONT_POINTS))
     if view.size > MOST_FRONT_POINTS:
         notes.append(f"{MOST_FRONT_POINTS:,} of {view.size:,} designs drawn: {SHOWN_RULE}")
-    shades, cell = None, None
     alone = [] if view.sweep is None else fronts_by_choice(view, cloud)
-    if alone:
-        panels = draw_by_choice(figure, view, alone)
-    elif view.sweep is not None:
-        panels, shades = draw_sweep(figure, view, cloud)
+    panels, shades, cell = _panels(figure, view, cloud, alone)
+    if view.sweep is not None and not alone:
         marked = marked_rows(panels[0][1])
         shown &= marked
         notes += [f"shaded: {shades.words} in each panel"] if shades is not None else []
         notes += [] if marked.all() else [f"marks at {MOST_MARKED} of the values"]
-    elif len(view.objectives) == 1:
-        panels = _strip(figure, view, cloud)
-    else:
-        panels, cell = _pairs(figure, view, cloud)
     groups = front_view.groups(view, len(PALETTE), None if shades is None else shades.rest)
     groups = {label: rows & shown for label, rows in groups.items() if (rows & shown).any()}
     for axes, x, y in panels:
@@ -263,14 +261,27 @@ def _figure(view: FrontView) -> Picture:
     cloud_label, note = _cloud_words(panels)
     _legend(figure, cell, _handles(view, panels[0][0], groups, cloud_label), [*notes, *note])
     settle(figure)  # names are placed for this layout, so it has to stay
-    if shades is not None:
-        for (axes, _, _), shaded in zip(panels, shades.bands, strict=True):
-            name_bands(axes, shaded)
-    for (one, _), panel in zip(alone if view.names else (), panels, strict=False):
-        _name_points(one, [panel])
+    for (axes, _, _), shaded in zip(panels, shades.bands if shades else (), strict=False):
+        name_bands(axes, shaded)
     if view.sweep is None:
         _name_designs(view, cloud, panels)
+    elif view.names:
+        _name_alone(alone, panels)
     return figure
+
+
+def _panels(
+    figure: Figure, view: FrontView, cloud: Columns, alone: Sequence[tuple[FrontView, Columns]]
+) -> tuple[list[Panel], Shading | None, Axes | None]:
+    """Draw the panels of a view.  Return them, their shades, and the free cell, if any."""
+    if alone:
+        return draw_by_choice(figure, view, alone), None, None
+    if view.sweep is not None:
+        return *draw_sweep(figure, view, cloud), None
+    if len(view.objectives) == 1:
+        return _strip(figure, view, cloud), None, None
+    panels, cell = _pairs(figure, view, cloud)
+    return panels, None, cell
 
 
 def draw_slide(view: FrontView, pick: str, margins: Margins, folder: Path) -> tuple[Path, Path]:
@@ -320,6 +331,11 @@ def _margin_bars(axes: Axes, margins: Margins) -> None:
         axes.barh(row, 1.0, height=0.2, color="0.9")
         axes.barh(row, min(share, 1.0), height=0.2, color=PALETTE[0][0])
         axes.text(0.0, row - 0.15, textwrap.fill(words, 36), va="bottom", fontsize=8)
+
+
+def _name_alone(alone: Sequence[tuple[FrontView, Columns]], panels: Sequence[Panel]) -> None:
+    for (one, _), panel in zip(alone, panels, strict=False):
+        _name_points(one, [panel])
 
 
 def _varying(view: FrontView) -> tuple[FrontView, list[str]]:
