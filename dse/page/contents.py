@@ -22,6 +22,7 @@ from dse.model.preference import Preference
 from dse.model.space import ALONE, HOST, Index
 from dse.reports import front_view
 from dse.reports.designs import described, for_people, parts
+from dse.reports.front_text import known_values
 from dse.reports.front_view import ARROW, FrontView, Scale, axis_scale, kind_of, thinned
 from dse.reports.sections import Section
 from dse.reports.text import in_words, plural
@@ -167,15 +168,9 @@ def _fleets(view: FrontView) -> dict[str, NDArray[Any]]:
 
 def _differs(*columns: NDArray[Any] | None) -> bool:
     """Return whether the known values of columns, of all their designs together, differ."""
-    known = [values[~_unknown(values)] for values in columns if values is not None]
+    known = [values[known_values(values)] for values in columns if values is not None]
     known = [values for values in known if len(values)]
     return any(bool((values != known[0][0]).any()) for values in known)
-
-
-def _unknown(values: NDArray[Any]) -> NDArray[np.bool_]:
-    if values.dtype.kind == "f":
-        return np.asarray(np.isnan(values))
-    return np.zeros(len(values), dtype=bool)
 
 
 def colour_of(view: FrontView) -> str | None:
@@ -388,11 +383,8 @@ def _preference(preference: Preference) -> dict[str, Any]:
 
 def _merit(run: PageRun, preference: Preference) -> list[float]:
     """Return the value that the preference minimises, for each design."""
-    return [
-        float(value)
-        for study, index in run.points
-        for value in preference.merit(study.problem, index)
-    ]
+    merits = [preference.merit(study.problem, index) for study, index in run.points]
+    return [float(value) for value in np.concatenate(merits)]
 
 
 def _assigned(run: PageRun) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -98,7 +98,7 @@ def _pick(view: FrontView, chosen: Recommended, width: int) -> str:
     return "\n".join(_filled(line, width) for line in (f"{MARK} {chosen.design}{bound}", worth))
 
 
-def _known(values: NDArray[Any]) -> NDArray[np.bool_]:
+def known_values(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Return the mask of designs with a value: the host by itself lacks most choices."""
     return ~np.isnan(values) if values.dtype.kind == "f" else np.ones(len(values), dtype=bool)
 
@@ -106,49 +106,71 @@ def _known(values: NDArray[Any]) -> NDArray[np.bool_]:
 def _front(view: FrontView, width: int, most: int) -> str:
     """Return the table of designs and, below, its omissions."""
     rows = representative_rows(view, most).tolist()
-    known = {name: _known(view.front[name]) for name in view.axes}
-    alike = [n for n in view.axes if len(set(view.front[n][known[n]].tolist())) < 2]
-    differing = [name for name in view.axes if name not in alike]
-    needed = [name for name in (view.sweep,) if name] + [name for name, _ in view.objectives]
-    optional = [name for name in (*differing, view.category) if name and name not in needed]
+    alike = _alike(view)
     codes = [view.codes[row] for row in rows] if view.codes else []
     same = same_parts([code for code in codes if code != ALONE], view.labels)
-    names = [labelled(one, view.labels, same) for one in codes] or [
-        view.names[row] for row in rows if view.names
-    ]
+    names = [labelled(one, view.labels, same) for one in codes]
+    names = names or [view.names[row] for row in rows if view.names]
+    columns, behind = _fitting(
+        view, rows, width - (max(map(len, names)) + 4 if names else 0), alike
+    )
+    lines = [_designs(view, _named(view, rows, names, behind), columns, width)]
+    shared = [*same, *(choice_text(view, name, row) for name, row in alike.items())]
+    omitted = [f"{len(rows):,} of the {view.size:,} in front.csv"] * (len(rows) < view.size)
+    omitted += [f"all have {', '.join(shared)}"] * bool(shared and view.size > 1)
+    return "\n".join([*lines, *[_filled("; ".join(omitted), width)] * bool(omitted)])
+
+
+def _alike(view: FrontView) -> dict[str, int]:
+    """Return choices with one value at most, and for each a row that has it, if one has."""
+    known = {name: known_values(view.front[name]) for name in view.axes}
+    return {
+        name: int(known[name].argmax())
+        for name in view.axes
+        if len({*view.front[name][known[name]].tolist()}) < 2
+    }
+
+
+def _fitting(
+    view: FrontView, rows: list[int], room: int, alike: Collection[str]
+) -> tuple[dict[str, Cells], list[str]]:
+    """Return the columns that fit in so many characters, and differing choices that do not."""
+    differing = [name for name in view.axes if name not in alike]
+    goals = [name for name, _ in view.objectives]
+    order = [name for name in (view.sweep, *differing, *goals, view.category) if name]
+    needed = {*goals, *filter(None, [view.sweep])}
     for widest in WIDEST_HEADERS:
-        columns = {name: _column(view, name, rows, widest) for name in (*optional, *needed)}
-        room = width - (max(map(len, names)) + 4 if names else 0)
-        room -= sum(_breadth(columns[name]) + 2 for name in needed)
-        if sum(_breadth(columns[name]) + 2 for name in differing if name in optional) <= room:
+        columns = {name: _column(view, name, rows, widest) for name in order}
+        widths = {name: _breadth(column) + 2 for name, column in columns.items()}
+        if sum(widths[name] for name in needed.union(differing)) <= room:
             break
-    kept = set(needed)
-    for name in optional:
-        if _breadth(columns[name]) + 2 <= room:
-            room -= _breadth(columns[name]) + 2
-            kept.add(name)
-    if names:  # a choice without a column follows the name
-        behind = [name for name in differing if name not in kept]
-        texts = [[choice_text(view, name, row) for name in behind] for row in rows]
-        marks = [MARK if _is_pick(view, row) else " " for row in rows]
-        chosen = (", ".join([name, *text]) for name, text in zip(names, texts, strict=True))
-        names = [f"{mark} {name}" for mark, name in zip(marks, chosen, strict=True)]
-    order = [view.sweep, *differing, *(name for name, _ in view.objectives), view.category]
-    shown = [name for name in dict.fromkeys(order) if name in kept]
-    designs = ("  design", names) if names else None
-    lines = [_designs(view, designs, {name: columns[name] for name in shown}, width)]
-    values = {name: int(known[name].argmax()) for name in alike}  # that has a value, if one has
-    said = [*same, *(choice_text(view, name, row) for name, row in values.items())]
-    said = [f"all have {', '.join(said)}"] * bool(said and view.size > 1)
-    if len(rows) < view.size:
-        said.insert(0, f"{len(rows):,} of the {view.size:,} in front.csv")
-    if said:
-        lines.append(_filled("; ".join(said), width))
-    return "\n".join(lines)
+    kept = _within(widths, needed, room)
+    shown = {name: column for name, column in columns.items() if name in kept}
+    return shown, [name for name in differing if name not in kept]
 
 
-def _is_pick(view: FrontView, row: int) -> bool:
-    return view.recommended is not None and view.recommended.row == row
+def _within(widths: Mapping[str, int], needed: Collection[str], room: int) -> list[str]:
+    """Return the needed columns, then of the others each that still fits in so many characters."""
+    kept = [name for name in widths if name in needed]
+    room -= sum(widths[name] for name in kept)
+    for name, width in widths.items():
+        if name not in needed and width <= room:
+            kept.append(name)
+            room -= width
+    return kept
+
+
+def _named(
+    view: FrontView, rows: list[int], names: Sequence[str], behind: Sequence[str]
+) -> Cells | None:
+    """Return the column of names with their marks, each before its choices without a column."""
+    if not names:
+        return None
+    cells = []
+    for row, name in zip(rows, names, strict=True):
+        mark = MARK if view.recommended is not None and view.recommended.row == row else " "
+        cells.append(f"{mark} {', '.join([name, *(choice_text(view, n, row) for n in behind)])}")
+    return "  design", cells
 
 
 def _designs(
@@ -172,27 +194,31 @@ def _to_the_right(text: str, breadth: int) -> str:
 
 def facts_lines(view: FrontView, facts: Mapping[str, Any]) -> list[str]:
     """Return the origin of the front and its reliability, from `facts` as in `front_text`."""
-    points = facts.get("points")  # each has a separate space
+    points = facts.get("points") or ()  # each has a separate space
+    lines = [f"{_counted(facts, points)}: {_front_of(view.size, facts)}"]
+    if not facts["exact"]:
+        shares = [f"{point['value']} {_share(point)}" for point in points]
+        lines.append(f"share of the exact front's hypervolume: {listed(shares) or _share(facts)}")
+    if notes := len(facts.get("notes") or ()):
+        lines[-1] += f"; {plural(notes, 'note')}"
+    return lines + [f"note: {note}" for note in facts.get("unchecked", ())]
+
+
+def _counted(facts: Mapping[str, Any], points: Sequence[Mapping[str, Any]]) -> str:
+    """Return the numbers of designs, of evaluated ones and of feasible ones, if known."""
     size = facts["certificate"]["designs"] if points else facts["designs"]
     pruned = facts["exact"] and facts["evaluated"] < size
     count = facts.get("feasible_in_space") if pruned else facts["feasible"]
     method = facts["method"]
     if points and facts["sweep"] == "search.method":
         method = ", ".join(point["value"] for point in points)
-    over = f" over {plural(len(points), 'value')}" if points else ""
-    wall = units.show(facts["wall_s"], "wall_s")
-    looked = "all evaluated" if facts["evaluated"] == size else f"{facts['evaluated']:,} evaluated"
-    looked += "" if facts["exact"] else f" ({method}, {wall})"
-    found = [f"{plural(size, 'design')}{over}, {looked}{', the rest pruned' * pruned}"]
-    found += [f"{count:,} feasible"] if count is not None else []
-    lines = [f"{', '.join(found)}: {_front_of(view.size, facts)}"]
+    over = f" over {plural(len(points), 'value')}" * bool(points)
+    found = "all evaluated" if facts["evaluated"] == size else f"{facts['evaluated']:,} evaluated"
     if not facts["exact"]:
-        shares = [f"{point['value']} {_share(point)}" for point in points or ()]
-        lines.append(f"share of the exact front's hypervolume: {listed(shares) or _share(facts)}")
-    if notes := len(facts.get("notes") or ()):
-        lines[-1] += f"; {plural(notes, 'note')}"
-    lines += [f"note: {note}" for note in facts.get("unchecked", ())]
-    return lines
+        found += f" ({method}, {units.show(facts['wall_s'], 'wall_s')})"
+    found += ", the rest pruned" * pruned
+    found += f", {count:,} feasible" if count is not None else ""
+    return f"{plural(size, 'design')}{over}, {found}"
 
 
 def _front_of(count: int, facts: Mapping[str, Any]) -> str:
