@@ -36,15 +36,10 @@ def cores_section(run: PageRun) -> Section:
     """Return a description of the cores in names of designs on the front."""
     known = registry.names(contract.Core)
     words = {word for design in run.designs for word in design.split()}
-    used: dict[str, None] = {}
-    for stage in run.study.document.stages:
-        named = [stage.get("core")] if "core" in stage else known
-        used |= dict.fromkeys(
-            name
-            for name in named
-            if name in known
-            and ("core" in stage or any(word.startswith(f"{name}_") for word in words))
-        )
+    shown = [name for name in known if any(word.startswith(f"{name}_") for word in words)]
+    stages = run.study.document.stages
+    named = [[stage["core"]] if "core" in stage else shown for stage in stages]
+    used = dict.fromkeys(name for names in named for name in names if name in known)
     lines = []
     for core in (registry.get(contract.Core, name) for name in used):
         source = ", ".join(filter(None, (core.node, core.evidence)))
