@@ -261,12 +261,10 @@ def _figure(view: FrontView) -> Picture:
     cloud_label, note = _cloud_words(panels)
     _legend(figure, cell, _handles(view, panels[0][0], groups, cloud_label), [*notes, *note])
     settle(figure)  # names are placed for this layout, so it has to stay
-    for (axes, _, _), shaded in zip(panels, shades.bands if shades else (), strict=False):
-        name_bands(axes, shaded)
     if view.sweep is None:
         _name_designs(view, cloud, panels)
-    elif view.names:
-        _name_alone(alone, panels)
+    else:
+        _name_swept(panels, alone if view.names else (), shades)
     return figure
 
 
@@ -333,7 +331,14 @@ def _margin_bars(axes: Axes, margins: Margins) -> None:
         axes.text(0.0, row - 0.15, textwrap.fill(words, 36), va="bottom", fontsize=8)
 
 
-def _name_alone(alone: Sequence[tuple[FrontView, Columns]], panels: Sequence[Panel]) -> None:
+def _name_swept(
+    panels: Sequence[Panel],
+    alone: Sequence[tuple[FrontView, Columns]],
+    shades: Shading | None,
+) -> None:
+    """Write the names of shades, or of points if each of a few values has a front."""
+    for (axes, _, _), shaded in zip(panels, shades.bands if shades else (), strict=False):
+        name_bands(axes, shaded)
     for (one, _), panel in zip(alone, panels, strict=False):
         _name_points(one, [panel])
 
