@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from dse import removed
-from dse.cli.options import COMMANDS, made
+from dse.cli.options import COMMANDS, imported, made
 from dse.errors import ArgumentError
 from dse.reports import progress
 
@@ -116,9 +116,7 @@ class Commands(TyperGroup):
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        print(f"dse {version('accel-dse')}")
+        print(f"dse {imported('importlib.metadata:version')('accel-dse')}")
         raise typer.Exit
 
 

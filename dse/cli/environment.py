@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from dse.api.arguments import Names, texts
-from dse.cli.options import command, show, show_json, write
+from dse.cli.options import Call, command, imported, show, show_json, write
 from dse.reports.progress import bar
 
 
@@ -23,18 +23,16 @@ def papers(names: Names = (), *, out: str | Path | None = None, json: bool = Fal
     out
         Draw the named figures into this folder (default: figures/ for a figure).
     """
-    from dse.papers import figures
-    from dse.papers.reproduce import reproduce
-
     chosen = texts(names)
-    wanted = figures.select_figures(chosen, drawn=out is not None)
+    wanted = imported("dse.papers.figures:select_figures")(chosen, drawn=out is not None)
     if not wanted:
         with bar("claims", "checking claims"):
-            found = reproduce(*chosen)
+            found = imported("dse.papers.reproduce:reproduce")(*chosen)
         show(found, json)
         return
     with bar("figures", "drawing"):
-        drawn = figures.draw_figures(wanted, Path("figures") if out is None else Path(out))
+        draw = imported("dse.papers.figures:draw_figures")
+        drawn = draw(wanted, Path("figures" if out is None else out))
     if json:
         show_json({"files": [str(path) for path in drawn]})
     else:
@@ -54,31 +52,19 @@ def list_(name: str | None = None, *, provides: str | None = None, json: bool = 
     provides
         Only cores and kernels that provide this function (see `dse list functions`).
     """
-    from dse.installation import inventory
-
-    if name is None or name in inventory.LISTED_KINDS or provides is not None:
-        if json:
-            show_json(inventory.listed_facts(name, provides))
-        else:
-            inventory.list_(name, provides)
-        return
-    from dse.installation import details
-
     if json:
-        show_json(details.details_of(name))
+        show_json(imported("dse.installation.details:known_facts")(name, provides))
     else:
-        details.show_name(name)
+        imported("dse.installation.details:show_known")(name, provides)
 
 
-@command()
-def doctor(*, json: bool = False) -> None:
+@command("dse.installation.doctor:diagnose")
+def doctor(call: Call, *, json: bool = False) -> None:
     """Check the installation: versions, plug-ins, extras.
 
     The exit status is 1 if something is broken.
     """
-    from dse.installation.doctor import diagnose
-
-    found = diagnose()
+    found = call()
     show(found, json)
     if found.findings:
         raise typer.Exit(1)
@@ -95,11 +81,10 @@ def new_study(name: str | Path | None = None, *, from_: str = "") -> None:
     from_ : STUDY
         Study to copy (see `dse list studies`).
     """
-    from dse.installation import inventory
-
-    target, *others = inventory.new_study(Path(name or from_ or "study"), from_)
+    written = imported("dse.installation.inventory:new_study")
+    target, *others = written(Path(name or from_ or "study"), from_)
     for other in others:
-        reader = "editors read" if other.name == inventory.FOR_EDITORS else "the study reads"
+        reader = "editors read" if other.suffix == ".json" else "the study reads"
         write(f"{other} is written, which {reader}")
     write(f"{target} is written; try: dse run {_quoted(target)}")
 

@@ -208,9 +208,7 @@ def _completion(name: str, text: str) -> Callable[[str], list[str]] | None:
         return None
 
     def complete(incomplete: str) -> list[str]:
-        from dse.installation.inventory import names_of
-
-        names = names_of(found[1])
+        names = imported("dse.installation.inventory:names_of")(found[1])
         more = ["knee"] if name == "prefer" else []
         return [one for one in (*names, *more) if one.startswith(incomplete)]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dse.api.arguments import Paths, paths
-from dse.cli.options import Call, command, show, show_json, write
+from dse.cli.options import Call, command, imported, show, show_json, write
 from dse.errors import ArgumentError
 from dse.reports.progress import bar
 
@@ -45,19 +45,17 @@ def fit_interface(call: Call, *, out: str | Path | None = None, json: bool = Fal
 
 
 def _record(data: Path, out: str | Path | None) -> Path:
-    from dse.study import records
-
-    return records.path_and_name(data, None if out is None else Path(out))[0]
+    path: Path
+    path, _ = imported("dse.study.records:path_and_name")(data, None if out is None else Path(out))
+    return path
 
 
 def _show_record(found: Any, path: Path, use: str, *, json: bool) -> None:
-    from dse.reports.text import paragraph
-
     if json:
         show_json({"record": str(path), **found.to_dict()})
         return
     write(f"{found.text()}\n\nwritten to {path}")
-    write(paragraph(f"use it as {use}, {COUNTED}"))
+    write(imported("dse.reports.text:paragraph")(f"use it as {use}, {COUNTED}"))
 
 
 @command(name="fit host")
@@ -130,9 +128,8 @@ def characterise(call: Call, hardware: Paths, *, json: bool = False) -> None:
 def _hardware(call: Call, words: Sequence[str]) -> Any:
     """Return a generator's name, or files of Verilog as the options describe them."""
     from dse.silicon.description import ENDINGS
-    from dse.silicon.request import are_files
 
-    if are_files(words):
+    if imported("dse.silicon.request:are_files")(words):
         return call.of("verilog", "", "characterise")(words)
     call.of("characterise", "a generator has this itself")
     if len(words) != 1:
@@ -143,9 +140,6 @@ def _hardware(call: Call, words: Sequence[str]) -> Any:
 
 
 def _suggest_use(found: Any, out: Path) -> None:
-    from dse.fitting.core import FEWEST
-
-    names = found.fitted_over() if len(found.designs) >= FEWEST else ()
-    over_which = " ".join(f"--over {name}" for name in names)
+    over_which = " ".join(f"--over {name}" for name in found.fitted_over())
     fit = f", or `dse fit core {out} {over_which}`" if over_which else ""
     write(f"\nwritten to {out}: `table: {out}` in a stage{fit}")

@@ -24,7 +24,15 @@ from dse.cli.options import (
     warn,
     write,
 )
-from dse.errors import ArgumentError, DseError, InfeasibleError, OutputError, faults_of, visible
+from dse.errors import (
+    ArgumentError,
+    DseError,
+    InfeasibleError,
+    OutputError,
+    faults_of,
+    plural,
+    visible,
+)
 from dse.reports.progress import LateBar, bar
 
 if TYPE_CHECKING:
@@ -56,18 +64,13 @@ def check(
         Print the JSON Schema of studies instead, for editors.
     """
     if schema:
-        from dse.study.schema import json_schema
-
-        show_json(json_schema())
+        show_json(imported("dse.study.schema:json_schema")())
         return
     if study is None:
         raise ArgumentError("study: none is given; name a study file, or write --schema")
-    from dse import search
-    from dse.reports.text import paragraph
-
     try:
         found = call(study=study)
-        search.check_search(found.problem, found.settings)
+        imported("dse.search:check_search")(found.problem, found.settings)
     except DseError as error:
         if json:
             show_json({"study": str(study), "faults": [*faults_of(error)]})
@@ -76,6 +79,7 @@ def check(
         show_json({"study": str(study), "faults": [], "summary": found.summary()})
     else:
         lines = f"{study}: {found.summary()}".splitlines()
+        paragraph = imported("dse.reports.text:paragraph")
         write("\n".join(paragraph(line, indent="  ") for line in lines))
 
 
@@ -142,11 +146,9 @@ def _name_programs(call: Call) -> None:
     """Print the program that a resumed study is about to run."""
     if not call.given["resume"]:
         return
-    from dse.api.studies import document_of
-    from dse.runs.measurements import programs_of
-
     study = call.given["study"]
-    for program in programs_of(document_of(study, call.given.get("overrides"))):
+    document = imported("dse.api.studies:document_of")(study, call.given.get("overrides"))
+    for program in imported("dse.runs.measurements:programs_of")(document):
         where = study.parent.absolute()
         print(visible(f"this study runs a program, in {where}: {program}"), file=sys.stderr)
 
@@ -161,13 +163,12 @@ def _infeasible(
     except InfeasibleError as error:
         if json:
             show_json(error.facts)
-        from dse.api import pages, studies
-
-        again = {"overrides": call.given.get("overrides")}
         if named:
             _write_missed(error, folder)
         if report:
-            pages.report_infeasible(studies.load(call.given["study"], **again), error, folder)
+            load, given = imported("dse.api.studies:load"), call.given
+            study = load(given["study"], overrides=given.get("overrides"))
+            imported("dse.api.pages:report_infeasible")(study, error, folder)
         raise
 
 
@@ -196,14 +197,12 @@ def _show_run(result: Result, folder: Path, *, plots: bool, json: bool) -> None:
 
 def _warn_of_failures(result: Result) -> None:
     """Print a line on failed designs, of which nothing is known, and how to retry them."""
-    from dse.reports.text import plural
-    from dse.runs.measurements import retry_text
-
     ledger, folder = result.run.ledger, result.folder
     what = (
         f"the front is {ledger.but}" if ledger.but else f"{plural(ledger.failed, 'design')} failed"
     )
-    warn(f"{result.run.failing or what}{f'; {retry_text(folder)}' if folder else ''}")
+    again = f"; {imported('dse.runs.measurements:retry_text')(folder)}" if folder else ""
+    warn(f"{result.run.failing or what}{again}")
 
 
 @command("dse.api.runs:status")

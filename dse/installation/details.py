@@ -17,6 +17,7 @@ from dse.contract.generators import Generator
 from dse.errors import UnknownPluginError, nearest
 from dse.files.document import is_record
 from dse.files.json import is_regular
+from dse.installation import inventory
 from dse.installation.inventory import LISTED_KINDS, Row
 from dse.plugins import registry
 from dse.reports.text import in_words, percent, table_text
@@ -34,8 +35,14 @@ class Known:
     provenance: Mapping[str, Any] | None = None
 
 
-def show_name(name: str) -> None:
-    """Print all details of one name, for a name of several kinds each of them."""
+def show_known(name: str | None, provides: str | None = None) -> None:
+    """Print the names of a kind or of all, or all details of one name, for each of its kinds.
+
+    Arguments are as in `known_facts`.
+    """
+    if name is None or name in LISTED_KINDS or provides is not None:
+        inventory.list_(name, provides)
+        return
     for known in _every(name):
         print(f"{known.kind} {known.record.name}  {known.origin and f'({known.origin})'}".rstrip())
         _show(known.record)
@@ -45,8 +52,18 @@ def show_name(name: str) -> None:
                 print(table_text(list(_flat(known.provenance)), ("what", "value")))
 
 
-def details_of(name: str) -> list[dict[str, Any]]:
-    """Return the same as plain data, in SI."""
+def known_facts(name: str | None, provides: str | None = None) -> Any:
+    """Return the names of a kind or of all, or all details of one name, as plain data in SI.
+
+    Parameters
+    ----------
+    name
+        A kind, a name of one or several kinds, or None for all kinds.
+    provides
+        Function that listed cores and kernels have to provide.
+    """
+    if name is None or name in LISTED_KINDS or provides is not None:
+        return inventory.listed_facts(name, provides)
     return [
         {"kind": one.kind, "name": one.record.name, "from": one.origin, **_plain(one.record)}
         | ({} if one.provenance is None else {"provenance": one.provenance})

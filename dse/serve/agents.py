@@ -18,7 +18,7 @@ from dse.audit.explain import VERDICT_TEXTS
 from dse.errors import ArgumentError, DseError, InfeasibleError, MissingLibraryError, faults_of
 from dse.files.json import jsonable
 from dse.files.memory import texts_of
-from dse.installation import details, inventory
+from dse.installation import details
 from dse.model.evaluation import ledger_of
 from dse.reports.text import plural
 from dse.study import records, study
@@ -86,11 +86,7 @@ def _list(name: str | None = None, provides: str | None = None) -> Reply:
     """List the names for studies: of each kind, of one kind, or the details of one name."""
     for path in (*map(str, records.RECORDS_FOLDER.glob("*")), name or "."):
         _inside(Path(), path)
-    if name is None or name in inventory.LISTED_KINDS or provides is not None:
-        found: Any = inventory.listed_facts(name, provides)
-    else:
-        found = details.details_of(name)
-    return _reply(found, f"installed: accel-dse {__version__}")
+    return _reply(details.known_facts(name, provides), f"installed: accel-dse {__version__}")
 
 
 TOOLS = (_check, _run, _answer, _flips, _explain, _list)

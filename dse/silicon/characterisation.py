@@ -14,6 +14,7 @@ from dse.contract.placement import MAPPED_IN
 from dse.errors import Fault, refuse
 from dse.files.csv import inert
 from dse.files.headers import read_header
+from dse.fitting.core import FEWEST
 from dse.model.designs import AREAS, BLOCKS
 from dse.reports.text import Printable, listed, paragraph, plural, table_text
 from dse.silicon.figures import (
@@ -152,7 +153,7 @@ class Characterisation(Printable):
     def fitted_over(self) -> tuple[str, ...]:
         """Return the parameters that a fit of the table takes: one or two, numbers above 0.
 
-        None for several targets: a law holds for designs that are mapped alike.
+        None for few designs, or several targets: a law holds for designs that are mapped alike.
         """
         columns = {
             name: [one.parameters[name] for one in self.designs]
@@ -162,7 +163,8 @@ class Characterisation(Printable):
         numbers = all(
             is_float(str(one)) and float(one) > 0 for each in varied.values() for one in each
         )
-        return tuple(varied) if numbers and len(varied) <= 2 and TARGET not in varied else ()
+        alike = numbers and len(varied) <= 2 and TARGET not in varied
+        return tuple(varied) if alike and len(self.designs) >= FEWEST else ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the designs as plain data, in SI."""
