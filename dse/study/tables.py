@@ -154,8 +154,14 @@ def refuse_impossible(
     table: CsvTable, place: int, name: str, cells: Cells, meant: Collection[str], reader: Reader
 ) -> None:
     """Report numbers of a column that its quantity excludes.  `meant` columns may have a 0."""
+    if isinstance(cells, list):
+        return
     zero = bool({name, units.stem(name)} & {*meant})
-    for row, value in enumerate([] if isinstance(cells, list) else cells.tolist()):
+    values = np.unique(cells[~np.isnan(cells)])
+    tried = {*values[:1].tolist(), *values[-1:].tolist(), *values[values == 0].tolist()}
+    if not any(fault_of(value, name, zero=zero) for value in tried):
+        return  # signs and magnitudes are checked at both ends and at 0
+    for row, value in enumerate(cells.tolist()):
         if wrong := fault_of(value, name, zero=zero):
             reader.faults.append(table.fault(row, place, *wrong))
 
