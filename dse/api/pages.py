@@ -207,7 +207,7 @@ def slide(run: str | Path | Result, *, out: str | Path | None = None) -> tuple[P
     )
 
 
-_NO_PICK = "a sweep has no single design for a slide; draw it with dse report --pictures"
+_NO_PICK = "a sweep has no single design for a slide (dse report --pictures draws it)"
 
 
 @public

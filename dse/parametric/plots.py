@@ -226,8 +226,8 @@ def titled(name: str, unit: str) -> str:
 def map_figure(found: DecisionMap) -> Figure:
     """Return the picture: a region for each answer, with its name inside or in the legend.
 
-    Hatched regions are not known.  A star is the study itself.  At the borders of its row stands
-    the objective that is compared, below and above.
+    Hatched regions are not known.  A star is the study itself.  The borders of its row show the
+    objective that is compared, below and above.
     """
     figure = _new_figure(_title(found), 84, _WIDE[1])
     figure.set_size_inches(*_WIDE)
@@ -245,7 +245,7 @@ def map_figure(found: DecisionMap) -> Figure:
 
 
 def _name_inside(axes: Axes, found: DecisionMap, name: str, scales: Sequence[float]) -> bool:
-    """Write the name of an answer where its region has most room, and return if that is enough."""
+    """Write a name at the widest place of its region, and return whether it has room."""
     shown = elided(labelled_line(name, found.study.problem.labels))
     text = axes.text(1.0, 1.0, shown, ha="center", va="center", fontsize=12, zorder=5)
     text.set(path_effects=HALO)
