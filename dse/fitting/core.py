@@ -35,7 +35,7 @@ FEWEST = 3
 FLAT = 0.975
 """A form is taken if 0 lies outside this interval of a slope.  The best of several is tried."""
 
-METHOD = "least squares over the logarithms of law over table, the form by leave-one-out error"
+_METHOD = "least squares over the logarithms of law over table, the form by leave-one-out error"
 INTERVALS = (
     f"{CONFIDENCE * 100:.0f} %, Student's t with n - p degrees of freedom for errors that are "
     "independent and relative, of one size; linearised for affine and square laws"
@@ -282,7 +282,7 @@ def core_record(found: CoreFit) -> tuple[dict[str, Any], dict[str, Any]]:
         "laws": {name: written for name, (written, _) in entries.items()},
         "uncertainty": {name: percent(share) for name, share in shares.items() if share > 1e-9},
     }
-    origin: dict[str, Any] = records.provenance(found.table.content, file, METHOD)
+    origin: dict[str, Any] = records.provenance(found.table.content, file, _METHOD)
     origin |= {"range": ranges, "confidence": INTERVALS}
     origin |= {"assumed": list(found.assumed)} if found.assumed else {}
     origin["residuals"] = {name: support for name, (_, support) in entries.items()}

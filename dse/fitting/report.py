@@ -19,7 +19,7 @@ from dse.reports.text import Printable, interval, listed, paragraph, percent
 from dse.study import records
 from dse.study.cores import models
 
-METHOD = "LogCA by least squares of log time, 95 % intervals"
+_METHOD = "LogCA by least squares of log time, 95 % intervals"
 
 POLLING = 0.95
 """A core that is busier than this during an offload waits for it by polling."""
@@ -291,7 +291,7 @@ class InterfaceFitReport(Printable):
             "smallest_byte": float(timings.size[0]),
             "largest_byte": float(timings.size[-1]),
             "in_flight": timings.in_flight,
-            "method": METHOD,
+            "method": _METHOD,
             "parameters": {name: one._asdict() for name, one in self.model.estimates().items()},
             "curves": {
                 name: {"noise": curve.noise, "worst": curve.worst, "fits": curve.fits}
@@ -352,7 +352,7 @@ class InterfaceFitReport(Printable):
     def provenance(self) -> dict[str, Any]:
         """Return the origin of the record: file, hash, date, method, range, and the verdicts."""
         sizes, verdict = self.timings.size, self.verdict
-        each = [records.provenance(data, name, METHOD) for name, data in self.timings.files]
+        each = [records.provenance(data, name, _METHOD) for name, data in self.timings.files]
         joined = {key: ", ".join(one[key] for one in each) for key in ("file", "sha256")}
         found: dict[str, Any] = {
             **each[0],

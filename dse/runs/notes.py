@@ -19,6 +19,7 @@ from dse.runs.limits import FIGURE_MATTERS, FIGURES, PLAUSIBLE, PLAUSIBLE_INSTAN
 from dse.runs.measurements import causes_text
 from dse.runs.solved import Quality, SolvedStudy
 from dse.search.exact.prove import ENOUGH
+from dse.study.assumptions import assumptions_of
 from dse.study.demand import OFFERED, RATE
 from dse.study.overrides import Sweep
 from dse.study.stages import COMPUTE_ALONE
@@ -198,8 +199,6 @@ def _mattering(study: Study, design: NDArray[np.int64], name: str) -> Iterator[t
 
     Demand and clocks decide the number of instances.
     """
-    from dse.study.assumptions import assumptions_of  # rarely needed
-
     point = design[np.newaxis, :]
     known = [entry for entry in assumptions_of(study, of=point) if entry.bound is None]
     known = [entry for entry in known if entry.concerns(point)]

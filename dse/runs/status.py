@@ -27,6 +27,7 @@ from dse.reports.text import plural
 from dse.runs.finished import not_a_run, read_manifest
 from dse.runs.limits import SO_FAR_BATCH, SO_FAR_DESIGNS, STATUS_ROWS
 from dse.runs.measurements import retry_text
+from dse.runs.result import Result
 from dse.runs.run_files import MANIFEST, begun_manifest
 from dse.runs.runner import answer_of, points_of, with_quality
 from dse.runs.solved import Run, SolvedStudy
@@ -207,8 +208,6 @@ def _failed(kept: StoredRun) -> Iterator[Section]:
 
 def _so_far(kept: StoredRun, state: str) -> Iterator[Section]:
     """Yield the best designs so far, or the reason why there is none."""
-    from dse.runs.result import Result
-
     try:
         run = run_so_far(kept)
     except (OutputError, MeasurementError, StudyError) as error:

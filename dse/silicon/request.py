@@ -210,7 +210,7 @@ def _placed(written: str, parameters: Mapping[str, Value]) -> Path:
 
 # Requests as text: reading, checks and names in a table
 
-SEED = 1
+_SEED = 1
 """Seed of the random tasks of a generator."""
 
 
@@ -273,7 +273,7 @@ class Request:
     def remarks(self, characteriser: Characteriser, targets: Sequence[Target]) -> Iterator[str]:
         """Yield the lines above a table: the design, its source and its stimulus."""
         origin, what = "", self.hardware
-        stimulus = f"{self.tasks} random tasks at least, seed {SEED}"
+        stimulus = f"{self.tasks} random tasks at least, seed {_SEED}"
         if isinstance(what, str):
             origin = f"{registry.get(Generator, what).source}; "
         else:
@@ -304,7 +304,7 @@ def _generated(name: str, chosen: Sequence[Mapping[str, Value]], tasks: int) -> 
             faults.append(Fault("over", "", str(error), ""))
     refuse(faults)
     return [
-        DesignTask(design, generator.answers(design, seed=SEED, tasks=tasks))
+        DesignTask(design, generator.answers(design, seed=_SEED, tasks=tasks))
         for design in _named_apart(designs)
     ]
 

@@ -68,8 +68,8 @@ def shared(
 @contextmanager
 def _processes(function: Callable[[Any], Any], count: int) -> Iterator[Executor]:
     """Yield `count` processes that have the function, and end them with the block."""
-    from concurrent.futures import ProcessPoolExecutor  # takes longer than some commands
-    from concurrent.futures.process import BrokenProcessPool
+    # takes longer than some commands
+    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
     from multiprocessing import active_children, get_context
 
     others = {child.pid for child in active_children()}
