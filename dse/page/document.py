@@ -34,7 +34,9 @@ WORDS = ("answer", "more", "map", "remarks", "front", "assumptions", "others", "
 _ABOUT = "The best answer by region; the words below name all."
 """Description of the decision map."""
 
-INERT = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+INERT = str.maketrans(
+    {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+)
 """Characters that would end a script, or a line of it, inside JSON, and their escapes."""
 
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
@@ -109,7 +111,7 @@ def _image(picture: bytes) -> str:
 def inert_json(data: Any) -> str:
     """Return plain data as JSON that a page may hold: no text in it is read as HTML or script."""
     plain = json.dumps(jsonable(data), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return plain.translate(str.maketrans(INERT))
+    return plain.translate(INERT)
 
 
 def _preformatted(section: Section) -> str:
