@@ -18,7 +18,6 @@ from dse.answers.design import (
     Bottlenecks,
     Pick,
     Trade,
-    amount,
     pick,
     telling_columns,
 )
@@ -201,8 +200,8 @@ def limits_section(pick: Pick) -> Section:
 
 def _close(pick: Pick, name: str, spare: float) -> str:
     left = "none" if spare < SHOWN_ROUNDING else percent(spare)
-    of = f"{amount(pick.used[name], name)} of {units.show(pick.most[name], name)}"
-    return f"{of} ({left} to spare)"
+    used, most = (units.show(value[name], name) for value in (pick.used, pick.most))
+    return f"{in_words(field_path(name))} {used} of {most} ({left} to spare)"
 
 
 def _bottleneck_text(entry: Bottlenecks, several: bool) -> str:
@@ -237,7 +236,7 @@ def advice_section(pick: Pick, measured: Sequence[str] = ()) -> Section:
         lines = tuple(
             f"Measured: the offload is faster {text}." for text in dict.fromkeys(measured)
         )
-        return Section("advice", "When it pays", lines, facts=[], brief=())
+        return Section("advice", "Break even", lines, facts=[], brief=())
     lines = tuple(_advice_text(entry) for entry in pick.advice)
     facts = [
         {
@@ -249,7 +248,7 @@ def advice_section(pick: Pick, measured: Sequence[str] = ()) -> Section:
         }
         for entry in pick.advice
     ]
-    return Section("advice", "When it pays" if lines else "", lines, facts=facts, brief=())
+    return Section("advice", "Break even" if lines else "", lines, facts=facts, brief=())
 
 
 def _advice_text(entry: Advice) -> str:

@@ -84,7 +84,7 @@ def answer(
         Show every flip point, or none (default: the nearest).  The nearest are shown if the front
         is proven.
     within : PERCENT
-        Show the values of each choice that stay so near the best: "5 %".  Near by the objective
+        Show the values of each choice with a design so near the best: "5 %".  Near by the objective
         that is preferred, and not for a sweep.
     time : TIME
         Most CPU time: "10 min" (default: search.effort).  The proof of the front takes half of it

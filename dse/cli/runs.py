@@ -250,7 +250,7 @@ def report(call: Call, run: str | Path, *, pictures: bool = False, slide: bool =
 
 @command("dse.serve.serving:serve")
 def serve(call: Call) -> None:
-    """Serve a page of a study or run to this machine."""
+    """Serve a page of a study or run to browsers on this machine."""
     call(callback=lambda address: write(f"{address}  (Ctrl-C ends it)"))
 
 

@@ -75,11 +75,9 @@ _HARDLY = 0.01
 _SECTION = ("flips", "What would change it")
 """Key and title of the section of an answer."""
 
-_HEADERS = ("assumption", "nominal", "holds from", "to", "change needed", "answer beyond", "saving")
+_HEADERS = ("input", "nominal", "holds from", "to", "change needed", "answer beyond", "saving")
 NOTHING_FITS = "no feasible design"
-_SAVING = (
-    "Saving: how much less the design beyond a flip takes than the one it replaces, a tenth beyond."
-)
+_SAVING = "Saving: how much less the answer beyond takes than the old one, a tenth past the flip."
 
 _NAMED = 12
 """Most names in a text."""
@@ -277,17 +275,17 @@ def _lines(flips: Flips, shown: Sequence[Stability]) -> Iterator[str]:
     """Yield the varied assumptions, and how to read the table of those shown."""
     still = len(flips.found) - len(flips.moving)
     if len(flips.found) == 1:
-        yield f"{flips.found[0].label} was varied alone, from {flips.span} its nominal value."
+        yield f"{flips.found[0].label} was varied from {flips.span} its nominal value."
     elif flips.found:
         nothing = f"; {still} of them change nothing" * (still > 0)
         yield (
-            f"Each of {len(flips.found)} assumptions was varied alone, from {flips.span} its "
-            f"nominal value{nothing}."
+            f"Each of {len(flips.found)} inputs was varied separately, from {flips.span} its "
+            f"nominal value, a 0 upwards{nothing}."
         )
     if shown:
         yield (
-            "The answer holds while a value stays in its interval; any: no flip up to the "
-            f"factor tried. {_SAVING}"
+            "The answer holds between both ends of a row; any: as far as the input was varied. "
+            f"{_SAVING}"
         )
         sides = [side for entry in flips.found for side in entry.sides]
         yield f"Compared up to the ends: {proofs_text(sides)}."
@@ -346,11 +344,11 @@ def _brief(flips: Flips) -> Iterator[str]:
     yield from _nearest_flips(flips, _NEAREST - bool(missing))  # a missing one may be nearer
     if flips.found and not flips.mattering and not missing:
         flip = "flip that matters" if flips.moving else "flip"
-        yield f"No {flip}: {plural(len(flips.found), 'assumption')} from {flips.span} nominal."
+        yield f"No {flip}: {plural(len(flips.found), 'input')} from {flips.span} nominal."
     if flips.unchecked:
         more = len(flips.unchecked) - 1
         names = listed([*missing[:1], *[f"{more} more"] * bool(more)])
-        unchecked = names if missing else plural(more + 1, "assumption")
+        unchecked = names if missing else plural(more + 1, "input")
         yield f"Not checked in {flips.seconds:g} s of CPU time (--time): {unchecked}."
 
 

@@ -117,7 +117,8 @@ def _front(view: FrontView, width: int, most: int) -> str:
     lines = [_designs(view, _named(view, rows, names, behind), columns, width)]
     shared = [*same, *(choice_text(view, name, row) for name, row in alike.items())]
     omitted = [f"{len(rows):,} of the {view.size:,} in front.csv"] * (len(rows) < view.size)
-    omitted += [f"all have {', '.join(shared)}"] * bool(shared and view.size > 1)
+    host = " but the host" * (ALONE in view.codes)
+    omitted += [f"all{host} have {', '.join(shared)}"] * bool(shared and view.size > 1)
     return "\n".join([*lines, *[_filled("; ".join(omitted), width)] * bool(omitted)])
 
 

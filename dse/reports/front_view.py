@@ -60,7 +60,7 @@ def objective_text(name: str, value: str, ranges: Ranges, omitted: Omitted) -> s
         unit = f" {high.partition(' ')[2]}"
         low = low.removesuffix(unit) if high.endswith(unit) else low
         high = high.removesuffix(unit) if value.endswith(unit) else high
-        text += f" ({low} to {high}, cores only)"
+        text += f" ({low} to {high} as cores vary)"
     without = " without the host (its power is not given)"
     return f"{text}{without * (HOST_POWER in omitted.get(name, ()))}"
 
@@ -76,6 +76,8 @@ def uncounted_text(omitted: Omitted) -> str:
         terms = [gap for gap in gaps if gap != HOST_POWER]
         words = [gap.removesuffix(f" {kind}").removesuffix(" energy") for gap in terms]
         short = [one for one in dict.fromkeys(words) if _is_first(one, words)]
+        if "buffer energy" in terms and "buffer leakage" not in words:  # the leakage is counted
+            short[short.index("buffer")] = "access"
         found += [f"{listed(short)} {kind}"] * bool(short)
     return f"Not counted: {'; '.join(found)}." if found else ""
 

@@ -239,7 +239,7 @@ def test_a_limit_that_is_close_is_named(ask) -> None:
     small = {"workload.granularity": "128 B"}
     text = re.sub(r"\s+", " ", ask(CRYPTO, prefer="area", overrides=small).text(all=True))
     # 100 Gbit/s / 1024 bit * (13 / 3.4 + 16 / 0.645 + 3 * (2 / 0.645 - 320 / 435.2) + 1024 / 435.2)
-    close = "3.719 host cores of 4 (7.57 % to spare) and 4 in flight of 4 (none to spare)"
+    close = "host cores 3.719 of 4 (7.57 % to spare) and in flight 4 of 4 (none to spare)"
     assert f"Close to a limit: {close}." in text
     assert "Close to a limit" not in ask(CRYPTO).text(all=True)
 

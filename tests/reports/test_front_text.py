@@ -49,8 +49,8 @@ SUMMARY = """\
 How should a 100 Gbps DES fleet be built?
 
 ▸ 3 u16, sparc_t4; core-bound
-Least area 0.1733 mm2 (0.15 to 0.2, cores only); power 25.25 mW without the host (its power is not
-  given). Not counted: attachment area; buffer power.
+Least area 0.1733 mm2 (0.15 to 0.2 as cores vary); power 25.25 mW without the host (its power is not
+  given). Not counted: attachment area; access power.
 
   design        interface  area [mm2]  power [mW]  bottleneck
 ─────────────────────────────────────────────────────────────
