@@ -47,7 +47,7 @@ _MOST_ROWS = 15
 
 @dataclass(frozen=True)
 class Change:
-    """One assumption that differs between two studies, in which a text is empty for a missing one.
+    """A field that differs between two studies.  The text of a missing one is empty.
 
     `path` is the field, also for an axis that opens it.
     """
@@ -101,7 +101,7 @@ class Moved:
 
 @dataclass(frozen=True)
 class ComparedFronts:
-    """Two fronts of one study, or of one value of a sweep.
+    """The fronts of two runs, or of two runs at one value of a sweep.
 
     Attributes
     ----------

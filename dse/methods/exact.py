@@ -18,7 +18,7 @@ _proving = partial(method, budget=6_000_000_000, proves=True)
 def exact(
     problem: Searchable, progress: Progress | None, *, budget: int | None, limit: int
 ) -> Outcome:
-    """Prove the front, composed or enumerated, whichever suits the space."""
+    """Prove the front, by composing fleets or by enumeration, as suits the space."""
     from dse.search.exact import prove
 
     return prove.prove(problem, "exact", progress, budget=budget, limit=limit)

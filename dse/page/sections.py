@@ -125,7 +125,7 @@ def study_section(run: PageRun) -> Section:
 
 
 def written_section(title: str, text: str, overrides: Sequence[tuple[str, str]]) -> Section:
-    """Return the lines of a study, with `facts`, the numbers of lines that did not run."""
+    """Return the lines of a study.  Its `facts` are the numbers of the replaced lines."""
     lines = tuple(text.splitlines())
     if not overrides:
         return Section("study", title, lines, facts=())
