@@ -259,11 +259,10 @@ def _advice_text(entry: Advice) -> str:
         return f"Never: {about.never}."
     if entry.value <= 0:
         return f"Always: {about.above} at every {name}."
-    policy = f"{about.above} from {units.show(entry.rounded, about.column)} on"
     side = about.above if entry.chosen >= entry.value else about.below
     return (
         f"{in_words(entry.quantity).capitalize()} at {name} "
-        f"{units.show(entry.value, about.column)}: {policy}, {about.below} below. "
+        f"{units.show(entry.value, about.column)}: {about.above} above, {about.below} below. "
         f"At {chosen}, as here: {side}."
     )
 
