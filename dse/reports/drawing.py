@@ -194,7 +194,7 @@ def place_labels(axes: Axes, points: Values, names: dict[int, str]) -> None:
 
 
 class _Labels:
-    """Labels of points (n, 2) of a panel, none of which covers a mark, a line or another."""
+    """Labels of points (n, 2) of a panel, which cover no mark, no line and no other label."""
 
     def __init__(self, axes: Axes, points: Values) -> None:
         self._axes, self._points, self._point_size = axes, points, _points(axes, 1.0)

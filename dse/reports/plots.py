@@ -512,7 +512,7 @@ def _grow(figure: Figure, lines: int) -> None:
 
 
 def _name_designs(view: FrontView, cloud: Columns, panels: Iterable[Panel]) -> None:
-    """Write names next to all of few feasible designs, or to those of the front."""
+    """Write names next to all of few feasible designs, or next to the front."""
     if not view.names or len(view.objectives) < 2:
         return
     names = _names_of_few(view, cloud)
@@ -525,7 +525,7 @@ def _name_designs(view: FrontView, cloud: Columns, panels: Iterable[Panel]) -> N
 def _names_of_few(view: FrontView, cloud: Columns) -> dict[int, str]:
     """Return a name for each of few feasible designs, also off the front, by its choices.
 
-    Rows of the cloud follow those of the front.  Empty if the cloud adds none, or too many, or
+    Rows of the cloud follow the front.  Empty if the cloud adds none, or too many, or
     choices do not distinguish all.
     """
     goals = [name for name, _ in view.objectives]

@@ -73,7 +73,7 @@ function limitOf(goal) {
 
 // What a sum leaves out is known of the study's own answer.
 function leftOut(row) {
-  const ranged = Object.keys(data.spreads).length ? "Ranges are of the cores only. " : "";
+  const ranged = Object.keys(data.spreads).length ? "Ranges as the cores vary. " : "";
   return ranged + (row === startPicks[0] ? data.uncounted : "");
 }
 
