@@ -133,7 +133,7 @@ def _failed(problem: Problem) -> int:
     if problem.measured is None:
         return 0
     each = problem.size // problem.measured.size(problem.space)
-    return each * problem.measured.bench.ledger.failed
+    return each * problem.measured.setup.ledger.failed
 
 
 def _miscounted(run: Finished, certificate: Mapping[str, Any], every: Points) -> list[str]:
@@ -423,7 +423,7 @@ def _which(problems: Sequence[Problem], share: int) -> str:
     """Return the description of the tried designs if each problem has so many trials."""
     whole = all(problem.size <= share for problem in problems)
     limits = [(one.measured, one.beforehand) for one in problems]
-    known = [(one.bench.seen, most.most) for one, most in limits if one and most]
+    known = [(one.setup.seen, most.most) for one, most in limits if one and most]
     if any(len(seen) < most for seen, most in known):
         return EVERY_MEASURED if whole else SOME_MEASURED
     return EVERY if whole else SOME

@@ -113,7 +113,7 @@ Ranges = Mapping[str, tuple[float, float]]
 """Least and most possible value of an output, in SI, by quantity."""
 
 
-class Shelf(Protocol):
+class MeasurementCache(Protocol):
     """Storage of measurements, by `key`."""
 
     def known(self, keys: Sequence[str]) -> Mapping[str, Measurement]:

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from dse.contract.evaluators import Ranges, RecordedEvaluator, Shelf
+from dse.contract.evaluators import MeasurementCache, Ranges, RecordedEvaluator
 from dse.errors import (
     Fault,
     KeyPath,
@@ -68,7 +68,7 @@ class Document:
         Pairs of dotted path and value that were applied to the text.
     evaluate
         The function that measures designs, which no text can express.
-    shelves
+    caches
         Storage of measurements, by the identity of the evaluator and the ranges of outputs.
         None while the study is prepared.
     recorded
@@ -83,7 +83,7 @@ class Document:
     contents: Mapping[str, bytes] = field(default_factory=dict)
     overrides: tuple[tuple[str, str], ...] = ()
     evaluate: Callable[..., Any] | None = None
-    shelves: Callable[[str, Ranges], Shelf] | None = None
+    caches: Callable[[str, Ranges], MeasurementCache] | None = None
     recorded: RecordedEvaluator | None = None
 
     @property

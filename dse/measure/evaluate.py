@@ -19,7 +19,7 @@ import numpy as np
 from dse.algebra import units
 from dse.algebra.magnitudes import compared_with_zero
 from dse.contract import Column, Objective
-from dse.contract.evaluators import Evaluator, RecordedEvaluator, Shelf, Value, key
+from dse.contract.evaluators import Evaluator, MeasurementCache, RecordedEvaluator, Value, key
 from dse.errors import UnitError, nearest, plural
 from dse.files.document import Document
 from dse.files.headers import DIMENSIONLESS
@@ -29,7 +29,7 @@ from dse.measure.command import PLACES, Command, placeholders, wrong_arguments
 from dse.measure.function import FileFunction, FunctionEvaluator, code_identity, require_function
 from dse.measure.outputs import Declared
 from dse.model.beforehand import MOST_CODES
-from dse.model.measured import Bench, MeasuredColumns, MemoryShelf
+from dse.model.measured import MeasuredColumns, MeasurementSetup, MemoryCache
 from dse.model.problem import Problem
 from dse.model.space import Axis, Space, unit_names_of
 from dse.plugins import registry
@@ -345,15 +345,15 @@ def _measured_of(
     pool = _pool(written, space.axes, reader) if axes else None
     if evaluator is None or len(reader.faults) > before:
         return None
-    bench = _bench(evaluator, outputs, axes, reader.document)
-    return MeasuredColumns(bench, tuple(free), tuple(outputs.units), pool=pool)
+    setup = _setup(evaluator, outputs, axes, reader.document)
+    return MeasuredColumns(setup, tuple(free), tuple(outputs.units), pool=pool)
 
 
-def _bench(
+def _setup(
     evaluator: Evaluator, outputs: Outputs, axes: Sequence[Axis], document: Document
-) -> Bench:
+) -> MeasurementSetup:
     """Return the measurements of an evaluator, for a finished run those on these axes."""
-    shelf: Shelf = MemoryShelf()
+    cache: MeasurementCache = MemoryCache()
     found = {}
     if isinstance(evaluator, RecordedEvaluator):
         found = {
@@ -361,10 +361,10 @@ def _bench(
             for design, measurement in evaluator.found
             if all(design.get(axis.name) in axis.places for axis in axes)
         }
-        shelf.keep({one: pair[1] for one, pair in found.items()}, {})
-    elif document.shelves is not None:
-        shelf = document.shelves(evaluator.identity, outputs.declared.ranges)
-    return Bench(evaluator, shelf, found, unit_names_of(axes))
+        cache.keep({one: pair[1] for one, pair in found.items()}, {})
+    elif document.caches is not None:
+        cache = document.caches(evaluator.identity, outputs.declared.ranges)
+    return MeasurementSetup(evaluator, cache, found, unit_names_of(axes))
 
 
 def measuring_lines(problem: Problem, settings: SearchSettings, each: str) -> Iterator[str]:
@@ -384,7 +384,7 @@ def measuring_lines(problem: Problem, settings: SearchSettings, each: str) -> It
         left = problem.size - before.count
         yield f"rules on axes alone leave {left:,} of {plural(problem.size, 'design')}"
     most = min(settings.budget or before.most, before.most)
-    evaluator = measured.bench.evaluator
+    evaluator = measured.setup.evaluator
     outputs = evaluator.outputs.items()
     named = ", ".join(f"{units.stem(name) or name} [{unit or '1'}]" for name, unit in outputs)
     yield f"measured: {named}; up to {plural(most, 'design')}{each}, chosen by {settings.method}"

@@ -17,7 +17,7 @@ from dse.errors import BudgetError, MeasurementError
 from dse.measure import attempts
 from dse.measure.attempts import FOLDERS_KEPT, Running, Terms, Workers
 from dse.measure.dask import Cluster
-from dse.model.measured import Bench, Design
+from dse.model.measured import Design, MeasurementSetup
 from dse.model.problem import Problem
 from dse.reports.text import plural
 from dse.runs.limits import WATCH_PERIOD_S
@@ -60,33 +60,35 @@ def let_measure(
     if problem.measured is None:
         yield
         return
-    bench = problem.measured.bench
-    if isinstance(bench.evaluator, RecordedEvaluator) or section is None:
+    setup = problem.measured.setup
+    if isinstance(setup.evaluator, RecordedEvaluator) or section is None:
         yield
     elif working is None:
         raise MeasurementError(ONLY_RUNS)
     else:
-        with _opened(bench, section, working, search.planned(problem, settings)):
+        with _opened(setup, section, working, search.planned(problem, settings)):
             yield
-    if bench.failures and not bench.ledger.evaluated:
+    if setup.failures and not setup.ledger.evaluated:
         early = working is not None and working.spending.failing != ""
-        causes = (line for each in (True, False) for line in causes_text(bench, failed=each))
-        count = plural(len(bench.seen), "design")
+        causes = (line for each in (True, False) for line in causes_text(setup, failed=each))
+        count = plural(len(setup.seen), "design")
         stopped = ", and no more were tried (evaluate.stop_at_failures)" if early else ""
         raise MeasurementError("\n".join([f"none of {count} could be measured{stopped}:", *causes]))
 
 
 @contextmanager
-def _opened(bench: Bench, said: EvaluateSection, working: Working, planned: int) -> Iterator[None]:
-    options, evaluator = working.options, bench.evaluator
+def _opened(
+    setup: MeasurementSetup, said: EvaluateSection, working: Working, planned: int
+) -> Iterator[None]:
+    options, evaluator = working.options, setup.evaluator
     crew: Workers
     if options.dask is None:
         crew = attempts.workers_for(evaluator, options.workers or said.workers)
     else:
         crew = Cluster(evaluator, options.dask)
     with _working_folder(options.folder) as folder, crew as workers:
-        ask = _Asking(bench, workers, said, folder, working, planned)
-        with bench.measuring(ask, working.spending):
+        ask = _Measuring(setup, workers, said, folder, working, planned)
+        with setup.measuring(ask, working.spending):
             yield
 
 
@@ -106,10 +108,10 @@ def _working_folder(kept: Path | None) -> Iterator[Path]:
 
 
 @dataclass
-class _Asking:
+class _Measuring:
     """Measurement of designs with reports of its progress, see `dse.model.measured.Ask`."""
 
-    bench: Bench
+    setup: MeasurementSetup
     workers: Workers
     section: EvaluateSection
     folder: Path
@@ -129,7 +131,7 @@ class _Asking:
         """
         self._stop_if_failing()
         spending, done = self.working.spending, 0
-        before, failed = len(self.bench.seen), len(self.bench.failures)
+        before, failed = len(self.setup.seen), len(self.setup.failures)
         stop = self.working.stop or (lambda: False)
         kept = 0
         if self.working.options.folder is not None:
@@ -142,7 +144,7 @@ class _Asking:
             watch=self._watch,
             most_kept=kept,
         )
-        found = attempts.measured(self.bench.evaluator, designs, self.workers, terms)
+        found = attempts.measured(self.setup.evaluator, designs, self.workers, terms)
         with spending.measuring():
             for done, (position, measurement) in enumerate(found, 1):
                 failed += measurement.failed
@@ -171,7 +173,7 @@ class _Asking:
             path,
             since=self.since,
             workers=self.workers.size,
-            unit_names=dict(self.bench.unit_names),
+            unit_names=dict(self.setup.unit_names),
             running=[{"design": dict(one), "since": since} for one, since in running.values()],
         )
 

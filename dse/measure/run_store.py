@@ -20,7 +20,7 @@ from dse.files.json import jsonable
 from dse.files.whole_folders import WorkingFolder
 from dse.files.yaml import flow_yaml
 from dse.measure.measuring import FailingError
-from dse.measure.store import Store, StoreShelf, open_store, open_to_read
+from dse.measure.store import Store, StoreCache, open_store, open_to_read
 from dse.reports.text import plural
 from dse.runs.measurements import retry_text
 from dse.runs.run_files import MANIFEST
@@ -85,7 +85,7 @@ def run_facts(document: Document, options: Options) -> dict[str, Any]:
             "options": dict(settings.options),
             **({} if settings.time_s is None else {"time_s": settings.time_s}),
         },
-        "identity": json.loads(measured.bench.evaluator.identity),
+        "identity": json.loads(measured.setup.evaluator.identity),
         "inputs": {name: entry.sha256 for name, entry in inputs_of([prepared]).items()},
         "run": {
             "question": prepared.question,
@@ -93,8 +93,8 @@ def run_facts(document: Document, options: Options) -> dict[str, Any]:
             "text": document.text,
             "file": document.file if document.file == IN_MEMORY else os.path.abspath(document.file),
             "overrides": [list(pair) for pair in document.overrides],
-            "identity": measured.bench.evaluator.identity,
-            "unit_names": dict(measured.bench.unit_names),
+            "identity": measured.setup.evaluator.identity,
+            "unit_names": dict(measured.setup.unit_names),
             "arguments": [*_arguments(options)],
         },
     }
@@ -152,11 +152,11 @@ def _keeping(
         opened.callback(_remove_if_empty, folder, made)
         store = opened.enter_context(open_store(folder))
         _require_same(store, facts, place.target)
-        shelves: list[StoreShelf] = []
+        caches: list[StoreCache] = []
 
-        def shelf(identity: str, ranges: Ranges) -> StoreShelf:
-            shelves.append(StoreShelf(store, identity, others, ranges))
-            return shelves[-1]
+        def cache(identity: str, ranges: Ranges) -> StoreCache:
+            caches.append(StoreCache(store, identity, others, ranges))
+            return caches[-1]
 
         inside = replace(
             options,
@@ -165,12 +165,12 @@ def _keeping(
             spent_s=time_measuring(store.found.values()),
         )
         try:
-            yield replace(document, shelves=shelf), inside
+            yield replace(document, caches=cache), inside
         except BaseException as error:
             _note_how_to_go_on(error, folder, resume_command(facts, place.target))
             raise
         finally:
-            for each in shelves:
+            for each in caches:
                 each.reused = ()  # those stores are closed
 
 

@@ -377,8 +377,8 @@ def _content(cells: Sequence[Any]) -> str:
     return str(content)
 
 
-class StoreShelf:
-    """Measurements of one evaluator, as a `dse.contract.evaluators.Shelf`.
+class StoreCache:
+    """Measurements of one evaluator, as a `dse.contract.evaluators.MeasurementCache`.
 
     Values of `reused` stores are copied to `store` when they are requested, with 0 attempts.  Their
     failures are not, and neither are values outside the `ranges` of this run.

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Column
-from dse.contract.evaluators import INFEASIBLE, Evaluator, Measurement, Shelf, Value, key
+from dse.contract.evaluators import INFEASIBLE, Evaluator, Measurement, MeasurementCache, Value, key
 from dse.model.evaluation import Ledger, shape_of
 from dse.model.space import Index, Points, Space, as_index
 
@@ -94,7 +94,7 @@ IS_MEASURED = "the design is measured"
 UNKNOWN = Measurement(values={}, cause="it has not been measured")
 
 
-class MemoryShelf:
+class MemoryCache:
     """Storage of measurements for as long as the program runs."""
 
     def __init__(self) -> None:
@@ -111,12 +111,12 @@ class MemoryShelf:
 
 
 @dataclass(eq=False, repr=False)
-class Bench:
+class MeasurementSetup:
     """Measurements of one evaluator, which requests more while it may.
 
     Attributes
     ----------
-    evaluator, shelf
+    evaluator, cache
         Evaluator, and storage of its measurements.
     measured_count
         Number of designs that were measured, not read from storage.
@@ -129,7 +129,7 @@ class Bench:
     """
 
     evaluator: Evaluator
-    shelf: Shelf
+    cache: MeasurementCache
     seen: dict[str, tuple[Design, Measurement]] = field(default_factory=dict)
     unit_names: Mapping[str, str] = field(default_factory=dict)
     measured_count: int = field(default=0, init=False)
@@ -175,7 +175,7 @@ class Bench:
         """
         keys = [key(self.evaluator.identity, design) for design in designs]
         wanted = dict(zip(keys, designs, strict=True))
-        known = dict(self.shelf.known(keys))
+        known = dict(self.cache.known(keys))
         if ask and self._ask is not None:
             known = self._request(self._ask, wanted, known)
         return [known.get(one, UNKNOWN) for one in keys]
@@ -192,7 +192,7 @@ class Bench:
         try:
             for position, measurement in coming:  # stored as soon as it ends
                 one = missing[position]
-                self.shelf.keep({one: measurement}, {one: wanted[one]})
+                self.cache.keep({one: measurement}, {one: wanted[one]})
                 self.measured_count += 1
                 found[one] = measurement
         finally:  # finished measurements count, whatever ends the rest
@@ -222,7 +222,7 @@ class MeasuredColumns:
 
     Attributes
     ----------
-    bench
+    setup
         Measurements of designs.
     axes
         Positions of the axes that a measurement depends on.
@@ -235,7 +235,7 @@ class MeasuredColumns:
         all of the space.
     """
 
-    bench: Bench
+    setup: MeasurementSetup
     axes: tuple[int, ...]
     outputs: tuple[str, ...]
     at_rows: Index | None = None
@@ -267,7 +267,7 @@ class MeasuredColumns:
             index[:, list(self.axes)], axis=0, return_index=True, return_inverse=True
         )
         order = np.argsort(first, kind="stable")  # as the search asks for them
-        found = self.bench.measurements(self.designs(space, index[first[order]]), ask=ask)
+        found = self.setup.measurements(self.designs(space, index[first[order]]), ask=ask)
         place = np.argsort(order, kind="stable")
         return [found[place[row]] for row in which.reshape(-1)]
 

@@ -123,7 +123,7 @@ class Problem(Wired):
     @property
     def unmeasured(self) -> bool:
         """Return whether designs are measured, but no design is yet."""
-        return self.measured is not None and not self.measured.bench.seen
+        return self.measured is not None and not self.measured.setup.seen
 
     @cached_property
     def beforehand(self) -> Beforehand | None:

@@ -112,17 +112,17 @@ def _growth(run: Run) -> dict[str, Any]:
 def _measured(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
     """Return the account of measurements, if designs are measured."""
     columns = [one.study.problem.measured for one in answers]
-    benches = [one.bench for one in columns if one is not None]
-    if not benches:
+    setups = [one.setup for one in columns if one is not None]
+    if not setups:
         return {}
-    failures = {name: each for bench in benches for name, each in bench.failures.items()}
+    failures = {name: each for setup in setups for name, each in setup.failures.items()}
     causes = Counter(measurement.cause for _, measurement in failures.values())
     return {
         "measured": {
-            "identity": sorted({bench.evaluator.identity for bench in benches}),
-            "designs": len({name for bench in benches for name in bench.seen}),
-            "measured_anew": sum(bench.measured_count for bench in benches),
-            "infeasible": len({n for bench in benches for n in bench.ruled_out}),
+            "identity": sorted({setup.evaluator.identity for setup in setups}),
+            "designs": len({name for setup in setups for name in setup.seen}),
+            "measured_anew": sum(setup.measured_count for setup in setups),
+            "infeasible": len({n for setup in setups for n in setup.ruled_out}),
             "failed": len(failures),
             "causes": dict(causes.most_common()),
         }

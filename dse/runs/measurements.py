@@ -11,7 +11,7 @@ from dse.contract.evaluators import Measurement, RecordedEvaluator
 from dse.errors import MeasurementError, OutputError
 from dse.files.document import EVALUATE, Document
 from dse.files.json import json_text, read_json
-from dse.model.measured import UNKNOWN, Bench, Design
+from dse.model.measured import UNKNOWN, Design, MeasurementSetup
 from dse.model.problem import Problem
 from dse.model.space import Index, design_text
 from dse.reports.text import plural
@@ -72,7 +72,7 @@ def require_nothing_measured(prepared: Study) -> None:
 def require_figures(prepared: Study) -> None:
     """Raise `MeasurementError` for a study whose designs are measured, except in a run."""
     measured = prepared.problem.measured
-    if measured is not None and not isinstance(measured.bench.evaluator, RecordedEvaluator):
+    if measured is not None and not isinstance(measured.setup.evaluator, RecordedEvaluator):
         raise MeasurementError(ONLY_RUNS)
 
 
@@ -94,11 +94,11 @@ def measurement_of(problem: Problem, index: Index, name: str) -> Measurement | N
     return found
 
 
-def causes_text(bench: Bench, *, failed: bool) -> list[str]:
+def causes_text(setup: MeasurementSetup, *, failed: bool) -> list[str]:
     """Return a line for each frequent cause of failed or infeasible designs."""
-    causes = bench.causes(failed=failed)
+    causes = setup.causes(failed=failed)
     lines = [
-        f"{plural(len(designs), 'design')}: {cause}; {_some(designs, bench.unit_names)}"
+        f"{plural(len(designs), 'design')}: {cause}; {_some(designs, setup.unit_names)}"
         for cause, designs in [*causes.items()][:CAUSES]
     ]
     others = [*causes.values()][CAUSES:]

@@ -94,17 +94,17 @@ def _unmeasured(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[s
         measured, before = part.study.problem.measured, part.study.problem.beforehand
         if measured is None or before is None:
             continue
-        bench, size = measured.bench, before.most
-        known = bench.ledger.known
+        setup, size = measured.setup, before.most
+        known = setup.ledger.known
         at = "" if sweep is None else _at(sweep, [place])
-        if known < size and (bench.seen or sweep is None):
+        if known < size and (setup.seen or sweep is None):
             yield (
                 f"{known:,} of {size:,} designs are measured{at}; results "
                 f"compare these alone, the others are unknown"
             )
-        for line in causes_text(bench, failed=False):
+        for line in causes_text(setup, failed=False):
             yield f"infeasible, as the program says: {line}"
-        for line in causes_text(bench, failed=True):
+        for line in causes_text(setup, failed=True):
             yield f"failed, and nothing is known of them: {line}"
 
 

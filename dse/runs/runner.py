@@ -18,7 +18,7 @@ from dse.files.document import Document
 from dse.model import invariants, tables
 from dse.model.cells import Cells, cells_of
 from dse.model.front import nondominated_by
-from dse.model.measured import MemoryShelf
+from dse.model.measured import MemoryCache
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.model.volume import Volume, hypervolume, reference_point
@@ -63,10 +63,10 @@ def run_study(
 
 def _with_shelves(document: Document) -> Document:
     """Return a document with storage for measurements."""
-    if document.shelves is not None:
+    if document.caches is not None:
         return document
-    shelf = MemoryShelf()
-    return replace(document, shelves=lambda identity, ranges: shelf)
+    cache = MemoryCache()
+    return replace(document, caches=lambda identity, ranges: cache)
 
 
 def _require_any_measured(answers: Sequence[SolvedStudy]) -> None:

@@ -262,7 +262,7 @@ def _require_few(count: int, folder: Path) -> None:
 def _known_designs(space: Space, measured: MeasuredColumns, folder: Path) -> Index:
     """Return the measured designs, (n, d), with every value of the other axes."""
     axes = [space.axes[place] for place in measured.axes]
-    seen = [design for design, _ in measured.bench.seen.values()]
+    seen = [design for design, _ in measured.setup.seen.values()]
     found = [[axis.places[design[axis.name]] for axis in axes] for design in seen]
     known = np.array(found, dtype=np.int64).reshape(-1, len(axes))
     others = [place for place in range(len(space.axes)) if place not in measured.axes]

@@ -247,8 +247,8 @@ def recorded_of(studies: Iterable[Study]) -> RecordedEvaluator | None:
     """Return the evaluator of studies that differ in the value of a sweep, if they are measured."""
     identity, seen = "", dict[str, tuple[Design, Measurement]]()
     for columns in filter(None, (study.problem.measured for study in studies)):
-        identity = columns.bench.evaluator.identity
-        seen |= columns.bench.seen
+        identity = columns.setup.evaluator.identity
+        seen |= columns.setup.seen
     return RecordedEvaluator(identity, [*seen.values()]) if identity else None
 
 
@@ -260,7 +260,7 @@ def whole_document(found: Document, studies: Sequence[Study]) -> Document:
         contents={**found.contents, **files},
         inputs={},
         evaluate=None,
-        shelves=None,
+        caches=None,
         recorded=recorded_of(studies),
     )
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from dse.contract.evaluators import Measurement, Value, key
 from dse.errors import StoreError
-from dse.measure.store import StoreShelf, open_store
+from dse.measure.store import StoreCache, open_store
 
 AXES = {"unroll": 16, "banks": 16, "width": 16}
 BATCH = 4
@@ -48,14 +48,14 @@ def main(folder: Path, count: int, seconds: float = 0.0) -> str:
     toy, found = Toy(log, seconds), dict[str, Measurement]()
     try:
         with open_store(folder) as store:
-            shelf = StoreShelf(store, IDENTITY)
+            cache = StoreCache(store, IDENTITY)
             while len(found) < count:
                 designs = {key(IDENTITY, design): design for design in _next(found)}
-                known = shelf.known([*designs])
+                known = cache.known([*designs])
                 left = {name: design for name, design in designs.items() if name not in known}
                 measured = {name: toy.measure(design) for name, design in left.items()}
                 if measured:
-                    shelf.keep(measured, left)
+                    cache.keep(measured, left)
                     os.write(log, "".join(f"kept {name}\n" for name in measured).encode())
                     os.fsync(log)
                 found |= {name: (known | measured)[name] for name in designs}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from dse.contract.evaluators import Measurement, key
-from dse.measure.store import STORE_FILES, StoreShelf, open_store, open_to_read
+from dse.measure.store import STORE_FILES, StoreCache, open_store, open_to_read
 from tests.measure.examples import IDENTITY, design, keep
 
 EVERYTHING = "DSE_FAULTS" in os.environ
@@ -38,7 +38,7 @@ class StoreBesideDict(RuleBasedStateMachine):
     def open(self, folder: Path) -> None:
         folder.mkdir(exist_ok=True)
         self.folder, self.store = folder, open_store(folder)
-        self.shelf = StoreShelf(self.store, IDENTITY)
+        self.cache = StoreCache(self.store, IDENTITY)
 
     def next_folder(self) -> Path:
         self.turn += 1
@@ -46,7 +46,7 @@ class StoreBesideDict(RuleBasedStateMachine):
 
     @rule(found=st.dictionaries(NUMBERS, GOOD | BAD, max_size=5))
     def keep(self, found: dict[int, Measurement]) -> None:
-        keep(self.shelf, found)
+        keep(self.cache, found)
         for number, measurement in found.items():
             name = key(IDENTITY, design(number))
             self.model.setdefault(name, measurement)
@@ -87,7 +87,7 @@ class StoreBesideDict(RuleBasedStateMachine):
         earlier, keys = self.folder, [*self.model]
         self.open(self.next_folder())
         with open_to_read(earlier) as reused:
-            StoreShelf(self.store, IDENTITY, (reused,)).known(keys)
+            StoreCache(self.store, IDENTITY, (reused,)).known(keys)
         values = {name: found for name, found in self.model.items() if not found.failed}
         self.model = {name: replace(found, attempts=0) for name, found in values.items()}
         self.described = None
@@ -99,7 +99,7 @@ class StoreBesideDict(RuleBasedStateMachine):
         assert {row.key: repr(row.measurement) for row in rows} == {
             name: repr(found) for name, found in self.model.items()
         }
-        known = self.shelf.known([*self.model])
+        known = self.cache.known([*self.model])
         assert {*known} == {*self.model}
         assert self.store.facts == self.described
 

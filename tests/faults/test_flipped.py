@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 from dse.errors import StoreError
-from dse.measure.store import STORE, StoreShelf, open_store, open_to_read
+from dse.measure.store import STORE, StoreCache, open_store, open_to_read
 from tests.measure.examples import IDENTITY, filled, keep, measured
 
 EVERYTHING = "DSE_FAULTS" in os.environ
@@ -42,7 +42,7 @@ def test_a_damaged_store_is_read_as_it_was_or_refused(tmp_path: Path) -> None:
     with open_store(folder) as store:
         for number in range(100, 150, 5):
             numbers = range(number, number + 5)
-            keep(StoreShelf(store, IDENTITY), {each: measured(each) for each in numbers})
+            keep(StoreCache(store, IDENTITY), {each: measured(each) for each in numbers})
         expected = [*store.found.values()]
         for turn in range(2000 if EVERYTHING else 120):
             copy.mkdir()

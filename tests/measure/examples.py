@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dse.contract.evaluators import Measurement, Value, key
-from dse.measure.store import StoreShelf, open_store
+from dse.measure.store import StoreCache, open_store
 
 IDENTITY = "synth.sh version 1"
 
@@ -22,10 +22,10 @@ def measured(number: int) -> Measurement:
 FAILED = Measurement(values={}, cause="it returned 3", kind="exit", attempts=2, seconds=0.25)
 
 
-def keep(shelf: StoreShelf, found: Mapping[int, Measurement]) -> list[str]:
+def keep(cache: StoreCache, found: Mapping[int, Measurement]) -> list[str]:
     """Keep measurements of numbered designs, and return their keys."""
-    keys = {number: key(shelf.identity, design(number)) for number in found}
-    shelf.keep(
+    keys = {number: key(cache.identity, design(number)) for number in found}
+    cache.keep(
         {keys[number]: found[number] for number in found},
         {keys[number]: design(number) for number in found},
     )
@@ -36,5 +36,5 @@ def filled(folder: Path, count: int = 20, identity: str = IDENTITY) -> list[str]
     """Make a store with measurements of some designs, and return their keys."""
     folder.mkdir(parents=True, exist_ok=True)
     with open_store(folder) as store:
-        shelf = StoreShelf(store, identity)
-        return keep(shelf, {number: measured(number) for number in range(count)})
+        cache = StoreCache(store, identity)
+        return keep(cache, {number: measured(number) for number in range(count)})

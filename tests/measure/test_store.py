@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from dse.contract.evaluators import FAILURES, Measurement, key
 from dse.errors import StoreError
-from dse.measure.store import StoreShelf, open_store, open_to_read, read_cells, stored_cells
+from dse.measure.store import StoreCache, open_store, open_to_read, read_cells, stored_cells
 from dse.study.measuring import STORE, StoredMeasurement
 from tests.conftest import ROOT
 from tests.measure.examples import FAILED, IDENTITY, filled, keep, measured
@@ -32,9 +32,9 @@ def test_ten_thousand_numbers_come_back_with_the_same_bits(tmp_path: Path) -> No
     numbers = [*drawn, *odd, math.inf, -math.inf]
     values = {f"n{place}": number for place, number in enumerate(numbers)}
     with open_store(tmp_path) as store:
-        (name,) = keep(StoreShelf(store, IDENTITY), {1: Measurement(values=values)})
+        (name,) = keep(StoreCache(store, IDENTITY), {1: Measurement(values=values)})
     with open_to_read(tmp_path) as store:
-        back = StoreShelf(store, IDENTITY).known([name])[name].values
+        back = StoreCache(store, IDENTITY).known([name])[name].values
     for place, number in enumerate(numbers):
         if math.isnan(number):
             assert math.isnan(back[f"n{place}"])
@@ -80,7 +80,7 @@ def test_causes_with_any_characters_come_back(
 def test_odd_causes_pass_the_database(cause: str, tmp_path: Path) -> None:
     failed = Measurement(values={}, cause=cause, kind="exit", said=cause, folder=cause)
     with open_store(tmp_path) as store:
-        (name,) = keep(StoreShelf(store, cause), {1: failed})
+        (name,) = keep(StoreCache(store, cause), {1: failed})
     with open_to_read(tmp_path) as store:
         (row,) = store.found.values()
         assert (row.measurement, row.identity, row.key) == (failed, cause, name)
@@ -88,7 +88,7 @@ def test_odd_causes_pass_the_database(cause: str, tmp_path: Path) -> None:
 
 def test_another_identity_is_another_measurement(tmp_path: Path) -> None:
     with open_store(tmp_path) as store:
-        one, other = (StoreShelf(store, f"synth.sh version {number}") for number in (1, 2))
+        one, other = (StoreCache(store, f"synth.sh version {number}") for number in (1, 2))
         keys = keep(one, {1: measured(1)}), keep(other, {1: measured(5)})
         assert keys[0] != keys[1]
         assert one.known(keys[0])[keys[0][0]] == measured(1)
@@ -97,17 +97,17 @@ def test_another_identity_is_another_measurement(tmp_path: Path) -> None:
 def test_other_runs_lend_their_values_and_not_their_failures(tmp_path: Path) -> None:
     keys = filled(tmp_path / "old", 5)
     with open_store(tmp_path / "old") as old:
-        keys += keep(StoreShelf(old, IDENTITY), {7: FAILED})
+        keys += keep(StoreCache(old, IDENTITY), {7: FAILED})
     before = {path.name: path.read_bytes() for path in (tmp_path / "old").iterdir()}
     (tmp_path / "new").mkdir()
     with open_store(tmp_path / "new") as store, open_to_read(tmp_path / "old") as old:
-        own = keep(StoreShelf(store, IDENTITY), {0: measured(9)})
-        shelf = StoreShelf(store, IDENTITY, (old,))
-        lent = shelf.known(keys[1:])
+        own = keep(StoreCache(store, IDENTITY), {0: measured(9)})
+        cache = StoreCache(store, IDENTITY, (old,))
+        lent = cache.known(keys[1:])
         assert [*lent] == keys[1:5]
         assert {one.attempts for one in lent.values()} == {0}  # this run did nothing for them
         assert len(store) == 5
-        assert shelf.known(own) == {own[0]: measured(9)}
+        assert cache.known(own) == {own[0]: measured(9)}
         with pytest.raises(StoreError, match="may not be written"):
             old.describe({})
     assert {path.name: path.read_bytes() for path in (tmp_path / "old").iterdir()} == before
@@ -121,7 +121,7 @@ def test_a_copy_is_a_store(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [STORE]
     with open_store(tmp_path / "new") as copy:
         assert [row.key for row in copy.found.values()] == keys
-        keep(StoreShelf(copy, IDENTITY), {99: measured(99)})
+        keep(StoreCache(copy, IDENTITY), {99: measured(99)})
 
 
 def test_every_transaction_waits_for_the_disk(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_every_transaction_waits_for_the_disk(tmp_path: Path) -> None:
 
 def test_a_reader_sees_what_another_process_has_kept(tmp_path: Path) -> None:
     with open_store(tmp_path) as store:
-        keys = keep(StoreShelf(store, IDENTITY), {1: measured(1)})
+        keys = keep(StoreCache(store, IDENTITY), {1: measured(1)})
         with open_to_read(tmp_path) as reader:
             assert [*reader.found] == keys
 

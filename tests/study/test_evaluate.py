@@ -179,7 +179,7 @@ def test_nothing_is_measured_by_surprise(faults: Callable[[str], list[str]], wri
     index = np.array([[0, 0, 0], [2, 1, 1]])
     assert not problem.evaluate(index).feasible.any()  # and nothing was started
     assert problem.measured is not None
-    assert problem.measured.bench.seen == {}
+    assert problem.measured.setup.seen == {}
 
 
 def test_other_content_is_another_evaluator(
@@ -191,7 +191,7 @@ def test_other_content_is_another_evaluator(
     def identity(text: str = GOOD) -> str:
         measured = dse.load(write(text)).problem.measured
         assert measured is not None
-        return measured.bench.evaluator.identity
+        return measured.setup.evaluator.identity
 
     first = identity()
     assert identity() == first
