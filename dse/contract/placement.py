@@ -41,7 +41,7 @@ def routed_over_unplaced(kit: str = "other") -> Mapping[str, NDArray[np.float64]
     """Return the 10th, 50th and 90th percentile of metrics, routed over unplaced designs.
 
     By field of `CoreMetrics`, over the rows of ``placement.csv`` with `kit`, or over all rows if
-    those lack the metric.  A ratio of clocks is a ratio of periods.
+    those lack the metric.  For a clock it divides the periods.
     """
     rows = read_published(_RUNS).rows
     found = {}
@@ -56,7 +56,7 @@ def routed_over_unplaced(kit: str = "other") -> Mapping[str, NDArray[np.float64]
 def routed(metrics: CoreMetrics, kit: str) -> CoreMetrics:
     """Return metrics of mapped gates times the medians of routed runs.
 
-    Runs before and after placement have one clock: power follows the slower clock.
+    Power is of runs at one clock, and follows the clock that placement slows down.
     """
     middle = {name: float(of[1]) for name, of in routed_over_unplaced(kit).items()}
     slower = middle["clock_hz"]

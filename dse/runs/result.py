@@ -44,13 +44,14 @@ if TYPE_CHECKING:
 
 PICTURES = ("front.png", "front.svg")
 PAGE = "report.html"
+SLIDE = ("slide.png", "slide.svg")
 FILES = (run_files.FRONT, run_files.EVALUATIONS, run_files.MANIFEST, *PICTURES)
 """Files of a run with all extras."""
 
 MISSED = "infeasible.json"
 """The file of an infeasible study."""
 
-REPLACED = (*FILES, run_files.EVALUATIONS_CSV, measurements.MEASUREMENTS, PAGE, MISSED)
+REPLACED = (*FILES, run_files.EVALUATIONS_CSV, measurements.MEASUREMENTS, PAGE, *SLIDE, MISSED)
 """Files that a run may replace, besides copies of tables."""
 
 _PLAIN = (

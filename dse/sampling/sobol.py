@@ -291,7 +291,7 @@ def _objective(name: str, found: Sensitivity) -> Section:
         return Section(
             name, f"{in_words(name).capitalize()}, {low}", ("Nothing moves it.",), facts=facts
         )
-    headers = ("assumption", "nominal", "range", "first order", "total")
+    headers = ("input", "nominal", "range", "first order", "total")
     rows = tuple(_row(effect) for effect in shown)
     return Section(name, title, (), headers, rows, facts=facts)
 

@@ -87,6 +87,8 @@ def test_a_slide_has_the_question_the_pick_and_its_margins(tmp_path: Path, write
         assert "Which?" in shown
         assert pick.line in shown
         assert ("margins to limits" in shown, "to spare)" in shown) == (name == "bounded",) * 2
+    assert run_dse("report", str(tmp_path / "free"), "--slide").returncode == 0
+    assert dse.run(write(SMALL), out=tmp_path / "free").folder == tmp_path / "free"  # replaced
     dse.run(write(SMALL + "sweep: {interface.wait: [sync, async]}\n"), out=tmp_path / "swept")
     done = run_dse("report", str(tmp_path / "swept"), "--slide")
     assert done.returncode == 2
