@@ -123,13 +123,14 @@ class Composer:
     def bounds_first(self, scenarios: Index) -> Index:
         """Close scenarios by bounds, as far as that is little work."""
         self.log.reduction = "bounds first"
-        kinds, first = len(fleet_kinds(self.bounds, self.parts, scenarios)[0]), 0
+        kinds, closed = len(fleet_kinds(self.bounds, self.parts, scenarios)[0]), 0
         with suppress(NotComposedError, TooMuchWorkError), limited(designs=TRIED * kinds):
-            for first in range(0, len(scenarios), BATCH):
+            while closed < len(scenarios):
                 self._show()
-                self._close(scenarios[first : first + BATCH], behind=False)
-            return scenarios[:0]
-        return scenarios[first:]
+                left = self._remaining(scenarios[closed : closed + BATCH], behind=False)
+                closed += BATCH  # also if the work ends with this evaluation
+                self.incumbents.evaluate(left)
+        return scenarios[closed:]
 
     def drop_replaceable_fleets(self, scenarios: Index) -> Index:
         """Close scenarios with the fleets that none replaces."""
@@ -174,7 +175,7 @@ class Composer:
     def _divide(self, scenarios: Index, lists: Sequence[Fleets] | None = None) -> None:
         """Close scenarios together, or in halves when together they are too many rows."""
         try:
-            self._close(scenarios, lists)
+            self.incumbents.evaluate(self._remaining(scenarios, lists))
         except NotComposedError:
             if len(scenarios) == 1:
                 raise
@@ -182,10 +183,10 @@ class Composer:
             self._divide(scenarios[:half], lists)
             self._divide(scenarios[half:], lists)
 
-    def _close(
+    def _remaining(
         self, scenarios: Index, lists: Sequence[Fleets] | None = None, *, behind: bool = True
-    ) -> None:
-        """Evaluate the designs of scenarios that may be on the front, or count nothing of them.
+    ) -> Index:
+        """Return the designs of scenarios that may be on the front, or count nothing of them.
 
         Stages with too many open fleets are chosen `behind` the others.
         """
@@ -209,7 +210,7 @@ class Composer:
         except (NotComposedError, TooMuchWorkError):
             self.log = before
             raise
-        self.incumbents.evaluate(np.concatenate(self._left))
+        return np.concatenate(self._left)
 
     # --- fleets of each stage
 
