@@ -27,7 +27,7 @@ NAMES = tuple(name for names in COMMAND_GROUPS.values() for name in names)
 """Names of commands, in the order of the list."""
 
 INSIDE = {
-    "fit": "Fit a core or interface to a table, or the host to this machine.",
+    "fit": "Fit a core or interface to data, or a host to this machine.",
     "new": "Write a study to start from.",
 }
 """Commands that have commands inside."""

@@ -444,12 +444,12 @@ class TestRecord:
         brief, whole = (" ".join(found.text(all=every).split()) for every in (False, True))
         assert f"note: the fit of link was refused: {doubt}" in brief
         assert f"Measured: the offload is faster {measured}." in whole
-        assert "Break even" not in whole
+        assert "Break even at" not in whole
         terms = dse.explain(study).to_dict()["terms"]
         assert terms["break_even_byte"]["value"] == "unknown"
         (tmp_path / "link.yaml").unlink()
         saved(report_on(timings(SHA)), tmp_path / "link.yaml")
-        assert "Break even" in dse.answer(study, flips=False).text(all=True)
+        assert "Break even at" in dse.answer(study, flips=False).text(all=True)
 
 
 class TestCommand:
