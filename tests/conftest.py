@@ -40,6 +40,7 @@ PROGRAMS = str(Path(sys.executable).parent)  # first, or `env python3` of a test
 os.environ["PATH"] = os.pathsep.join((PROGRAMS, os.environ["PATH"]))  # script that looks for one
 os.environ.pop("COLUMNS", None)  # of processes that share tests
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each process that tests start compiles all
+os.environ.pop("PYTHONUNBUFFERED", None)  # programs have to flush their output themselves
 
 ROOT = Path(__file__).parent.parent
 STUDIES = ROOT / "studies"

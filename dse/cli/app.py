@@ -116,7 +116,7 @@ class Commands(TyperGroup):
 
 def _version(wanted: bool) -> None:
     if wanted:
-        print(f"dse {imported('importlib.metadata:version')('accel-dse')}")
+        print(f"dse {imported('importlib.metadata:version')('accel-dse')}", flush=True)
         raise typer.Exit
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import typer
@@ -56,6 +57,7 @@ def list_(name: str | None = None, *, provides: str | None = None, json: bool = 
         show_json(imported("dse.installation.details:known_facts")(name, provides))
     else:
         imported("dse.installation.details:show_known")(name, provides)
+        sys.stdout.flush()  # here an output without a reader, or a full one, ends the command
 
 
 @command("dse.installation.doctor:diagnose")
