@@ -244,7 +244,7 @@ def _task(intensity: Values) -> tuple[Column, Column]:
     """
     intensity = np.asarray(intensity, dtype=np.float64)
     if np.any(intensity < 0):
-        raise ValueError(f"intensity {np.min(intensity)!r} is negative; it runs from 0 to infinity")
+        raise ValueError(f"intensity {np.min(intensity)} is negative; it runs from 0 to infinity")
     return np.minimum(intensity, 1.0), 1.0 / np.maximum(intensity, 1.0)
 
 

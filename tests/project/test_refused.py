@@ -9,29 +9,18 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from ruamel.yaml import YAML
 
-import dse
 from dse.algebra import units
 from dse.algebra.expression import parse_expression
-from dse.contract import Platform
-from dse.contract.generators import Generator
 from dse.errors import DseError
 from dse.files import document
-from dse.objectives.catalogue import platform_called, vendor_peak
-from dse.objectives.logca.paper.devices import logca
-from dse.objectives.roofline.model import EnergyRoofline
-from dse.plugins import registry
 from tests.conftest import ROOT, STUDIES, run_dse
 from tests.files.test_document import SAMPLE
-from tests.objectives.test_energy_roofline import roofline
 
 GOLDEN = ROOT / "tests" / "golden" / "refused"
 TABLES: dict[str, dict[str, Any]] = {
@@ -39,18 +28,7 @@ TABLES: dict[str, dict[str, Any]] = {
     for path in sorted(GOLDEN.glob("*.yaml"))
 }
 NAMES = ("power_w", "area_m2", "rate_bit_per_s", "energy_j", "energy_j_per_bit", "instances")
-CALLED: dict[str, object] = {
-    **{"dse": dse, "np": np, "replace": replace, "generator": partial(registry.get, Generator)},
-    **{"Platform": Platform, "EnergyRoofline": EnergyRoofline, "roofline": roofline},
-    **{"platform_called": platform_called, "vendor_peak": vendor_peak},
-    **{"T2": logca("ultrasparc_t2", "aes"), "SMALL": STUDIES / "settop_116mbps.yaml"},
-    **{"MIXED": STUDIES / "des_100gbps.yaml", "SWEPT": STUDIES / "des_fft_sweep.yaml"},
-    **{"INTERFACES": STUDIES / "crypto_interface_100gbps.yaml"},
-}
-"""Names in calls."""
-
 READERS: dict[str, Callable[..., object]] = {
-    "calls": lambda text: eval(text, CALLED.copy()),  # noqa: S307
     "units": units.parse,
     "expressions": lambda text: parse_expression(text, NAMES).violation({}),
     "documents": lambda text: document.parse_document(text, "s.yaml"),
