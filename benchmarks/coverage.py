@@ -1,4 +1,4 @@
-"""How often 95 % intervals of fits hold the truth: ``python -m benchmarks.coverage [draws]``.
+"""Share of 95 % intervals of fits that hold the truth: ``python -m benchmarks.coverage [draws]``.
 
 Not part of ``make bench``, for it takes minutes.  Prints a line of Markdown per case: the share of
 intervals that hold the figure behind the noise.

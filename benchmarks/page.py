@@ -1,4 +1,4 @@
-"""How long a headless Chromium takes to draw the page of a run: ``python -m benchmarks.page``.
+"""Time of a headless Chromium to draw the page of a run: ``python -m benchmarks.page``.
 
 Not part of ``make bench``, for it needs a browser.  Prints a line of Markdown per run: feasible
 designs and front, bytes of the page, seconds from navigation until every picture is drawn (median

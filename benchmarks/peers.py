@@ -82,7 +82,7 @@ class Fleets:
 
     @cached_property
     def stages(self) -> list[list[int]]:
-        """Which counts belong to a stage."""
+        """Return the counts of a stage."""
         names = [axis.name for axis in self.problem.space.axes]
         return [
             [names.index(f"{stage.name}.{design}") for design in stage.designs.names]

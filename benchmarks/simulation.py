@@ -99,7 +99,7 @@ class Witnessed:
         return self.model[name] / self.seen[name].value - 1.0
 
     def within(self, name: str, limit: float) -> bool:
-        """Tell whether the model is that near, or nearer than two standard errors beyond."""
+        """Return whether the model is that near, or within two standard errors beyond."""
         return abs(self.error(name)) <= limit + 2 * self.seen[name].error / self.seen[name].value
 
 

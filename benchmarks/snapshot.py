@@ -1,4 +1,4 @@
-"""What every shipped study answers, taken down so that two versions can be held together.
+"""Answers of every shipped study, stored to compare two versions.
 
     python -m benchmarks.snapshot take FOLDER
     python -m benchmarks.snapshot compare BEFORE AFTER [--renamed told=tracked ...]

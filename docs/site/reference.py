@@ -32,7 +32,7 @@ def commands() -> str:
 
 
 def _say_in_full(command: Any) -> None:
-    """Let the lists of commands show first lines of help as they are, not cut for a terminal."""
+    """Show first lines of help in lists of commands whole, not cut for a terminal."""
     for one in getattr(command, "commands", {}).values():
         one.short_help = (one.help or "").partition("\n\n")[0]
         _say_in_full(one)

@@ -126,7 +126,7 @@ def _imported(file: str, name: str, identity: str) -> Callable[..., Any]:
 
 
 def require_function(text: str, name: str, axes: Collection[str]) -> None:
-    """Refuse a Python file without a function of these axes, and run nothing of it.
+    """Raise an error if a Python file lacks a function of these axes, without running it.
 
     Raises
     ------

@@ -50,7 +50,7 @@ def let_measure(
     working: Working | None,
     settings: SearchSettings,
 ) -> Iterator[None]:
-    """Let a search measure designs inside, except for a finished run.
+    """Open the measurements of a search, except for a finished run.
 
     Raises
     ------

@@ -130,7 +130,7 @@ def open_to_read(folder: Path) -> Store:
 
 
 def _require_files(folder: Path) -> None:
-    """Refuse a pipe, a device or a folder in place of a file of the store."""
+    """Raise an error for a pipe, a device or a folder in place of a file of the store."""
     for name in STORE_FILES:
         path = folder / name
         if os.path.lexists(path) and not path.is_file():
@@ -164,7 +164,7 @@ def _opened(path: Path, mode: str) -> Store:
 
 
 def _check(path: Path, connection: sqlite3.Connection) -> None:
-    """Refuse a database that is no store, of another version, or not whole."""
+    """Raise an error if a database is no store, of another version, or incomplete."""
     application, version, found = (
         connection.execute(f"PRAGMA {name}").fetchone()[0]
         for name in ("application_id", "user_version", "integrity_check(1)")

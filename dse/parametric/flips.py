@@ -110,7 +110,7 @@ _STEP = 1.01
 
 @dataclass(frozen=True)
 class Stability:
-    """How far one assumption may move before the answer changes."""
+    """The distances that one assumption may move before the answer changes."""
 
     name: str
     quantity: str

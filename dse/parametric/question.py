@@ -294,7 +294,7 @@ class Compared:
 
     @property
     def feasible(self) -> NDArray[np.bool_]:
-        """Which designs are in the space and meet every constraint, (v, n)."""
+        """Return the designs in the space that meet every constraint, (v, n)."""
         return np.asarray((self.violation <= 0).all(axis=2) & ~self.lacking)
 
 

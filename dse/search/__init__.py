@@ -134,7 +134,7 @@ def run_method(
     population: int,
     options: Mapping[str, OptionValue] | None = None,
 ) -> Outcome:
-    """Let a sampling method choose designs while an archive has room, and return the outcome.
+    """Run a sampling method while an archive has room, and return the outcome.
 
     Raises
     ------

@@ -89,7 +89,7 @@ class Archive:
 
     @property
     def room(self) -> int:
-        """How many new designs may still be evaluated."""
+        """The number of new designs that may still be evaluated."""
         return self.total - self.evaluated
 
     @property
@@ -181,7 +181,7 @@ class Archive:
         self._tell()
 
     def _tell(self) -> None:
-        """Let who watches know how far the search is."""
+        """Report the progress of the search."""
         if self._progress is not None:
             self._progress(self.evaluated + self.pruned - (self._excluded or 0), self.total)
 

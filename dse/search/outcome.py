@@ -20,7 +20,7 @@ INTERRUPTED, FAILING = "interrupted", "failing"
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
-    """How the designs of a space were accounted for.
+    """The account of the designs of a space.
 
     Attributes
     ----------

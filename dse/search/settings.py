@@ -1,4 +1,4 @@
-"""How to search: the method, its budget and seed, and its own options."""
+"""Settings of a search: the method, its budget, seed and options."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ MEMORY_BYTE = 2.0**30
 
 @dataclass(frozen=True, kw_only=True)
 class SearchSettings:
-    """How to search.
+    """Settings of a search.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ class SearchSettings:
         return int(DESIGNS_PER_S * self.effort_s) if self.limit is None else self.limit
 
     def __post_init__(self) -> None:
-        """Refuse an unknown method, unknown options and values out of range."""
+        """Raise an error for an unknown method, unknown options and values out of range."""
         known = registry.get(Method, self.method)
         _at_least("budget", self.budget, 1)
         _at_least("population", self.population, 2)

@@ -1,6 +1,6 @@
 """The contract of measuring: parsing `evaluate:`, measuring, listing and opening measurements.
 
-`dse.measure` is found by its name, and only where a study or a folder has something measured.
+`dse.measure` is found by its name, and only if a study or a folder has measurements.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ from dse.study.search_section import Options
 
 STORE = "evaluations.sqlite"
 STORE_FILES = (STORE, *(f"{STORE}-{end}" for end in ("wal", "shm", "journal", "new")))
-"""What a store has in the folder of a run; all but the first while it is open, or was killed."""
+"""Files of a store in the folder of a run.  All but the first exist only while it is open."""
 
 MEASURING = "measuring"
 STORED = (*STORE_FILES, MEASURING)
-"""What a run that measures has in its folder from the first measurement on: its store, and the
-working folders of designs that failed."""
+"""Content of the folder of a run from the first measurement on: its store, and the working folders
+of failed designs."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StoredMeasurement:
-    """A measurement and what it is of.
+    """A measurement and its design.
 
     Attributes
     ----------
     number
-        The how-manieth it is in its store, from 1.
+        Its place in the store, from 1.
     key, identity, design
         See `dse.contract.evaluators.key`.
     measurement
-        What came of it.
+        The result.
     kept_at
-        When, in UTC and ISO 8601.
+        Time of storage, in UTC and ISO 8601.
     """
 
     number: int
@@ -64,8 +64,8 @@ class StoredMeasurement:
 def time_measuring(rows: Iterable[StoredMeasurement]) -> float:
     """Return the time in seconds during which at least one of some measurements ran.
 
-    From when each was kept and how long it took; waiting between two attempts counts as running,
-    and values of other runs do not count.
+    It follows from the time of storage and the duration of each.  The wait between two attempts
+    counts.  Values of other runs do not.
     """
     ends = [
         (datetime.fromisoformat(row.kept_at).timestamp(), row.measurement.seconds)
@@ -81,9 +81,9 @@ def time_measuring(rows: Iterable[StoredMeasurement]) -> float:
 
 @dataclass(frozen=True)
 class StoredRun:
-    """What lies in the store of a run: what the run is, and its measurements in their order.
+    """The content of a run's store: the record of the run, and its measurements in their order.
 
-    `resume` is the command that goes on with it.
+    `resume` is the command that resumes it.
     """
 
     folder: Path
@@ -93,7 +93,7 @@ class StoredRun:
 
     @property
     def document(self) -> Document:
-        """The study, with what was measured of it; nothing measures any more."""
+        """Return the study with its measurements, without a program that measures."""
         run = self.facts["run"]
         identity, pairs = run["identity"], [(path, str(to)) for path, to in run["overrides"]]
         own = [(one.design, one.measurement) for one in self.rows if one.identity == identity]
@@ -101,7 +101,7 @@ class StoredRun:
         return replace(found, recorded=RecordedEvaluator(identity, own))
 
     def unit_names(self, row: StoredMeasurement) -> Mapping[str, str]:
-        """Return what numbers of a design are in; nothing where another run measured it."""
+        """Return the units of a design's numbers, none if another run measured it."""
         run = self.facts["run"]
         names: Mapping[str, str] = run["unit_names"] if row.identity == run["identity"] else {}
         return names
@@ -109,19 +109,19 @@ class StoredRun:
 
 @dataclass(frozen=True)
 class Working:
-    """How designs are measured.
+    """The way in which designs are measured.
 
     Attributes
     ----------
     options
-        By how many workers, or which cluster, in which folder (None: a temporary one, of which
-        nothing stays), and in which file other processes see how far it is.
+        The number of workers or the cluster, the folder (None: a temporary one), and the file in
+        which other processes see the progress.
     stop
-        Polled while measurements run: whether they are to end.
+        Polled while measurements run.  They end if it returns True.
     progress
         Called with each measurement that ends.
     spending
-        What measuring takes, and may.
+        The time used for measurements, and its limit.
     """
 
     options: Options
@@ -131,30 +131,30 @@ class Working:
 
 
 Keeping = AbstractContextManager[tuple[Document, Options]]
-"""Opens the store of a run, and closes it: with the study and how it is run."""
+"""Opens the store of a run with its study and options, and closes it."""
 
 
 @dataclass(frozen=True)
 class Measuring:
-    """All that other packages use of `dse.measure`.
+    """The part of `dse.measure` that other packages use.
 
     Attributes
     ----------
     quantities
-        Returns what measures the designs of a study, and what it tells of them; faults are added.
+        Returns the measured columns of a study and their quantities, and adds errors.
     pool_axes
         Returns a study whose axes are the columns of its pool of designs.
     lines
-        Yields what measures the designs of a study, and what that takes at most; the last argument
-        is said of counts where the study runs for each value of a sweep.
+        Yields the program of a study and its largest number of measurements.  The last argument
+        follows the counts of a sweep.
     measures
-        Lets a search measure designs inside, and refuses that without a `Working`.
+        Opens measurements for a search.  Without a `Working` measurements are errors.
     keeps
-        Returns the command that goes on with a run, and what keeps its measurements.
+        Returns the command that resumes a run, and the storage of its measurements.
     carry
-        Gives the second folder of a run the measurements that were kept in the first.
+        Copies the measurements of a run from the first folder to the second.
     stored
-        Returns what lies in the store of a run, which may go on meanwhile.
+        Returns the content of the store of a run, which may be in progress.
     """
 
     quantities: Callable[

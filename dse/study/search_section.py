@@ -148,13 +148,12 @@ def _value(given: Amount, otherwise: Default) -> float | Default:
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What a call may say over the search section of its study, and of measuring its designs.
+    """Arguments of a call that replace the search section of its study, or concern measurements.
 
-    These are measured only where `measures` says so, `workers` at once or by the
-    cluster whose scheduler is at `dask`, in folders in `folder`; the file `record` then tells
-    other processes how far it is.  Earlier processes of this run have measured for `spent_s`.
-    With what was measured before, `resume` goes on where it lies, and `fresh` removes it; values
-    of the runs in `reuse` are taken where they hold.
+    Designs are measured only with `measures`, by `workers` at once or by the cluster of the
+    scheduler `dask`, in `folder`.  Other processes read the progress in the file `record`.  Earlier
+    processes of this run have measured for `spent_s`.  `resume` continues with the measurements in
+    the folder, and `fresh` removes them.  Values of the runs in `reuse` are used if they are valid.
     """
 
     method: str | None = None
@@ -173,7 +172,7 @@ class Options:
     reuse: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what excludes each other."""
+        """Raise an error for options that exclude each other."""
         if self.workers is not None and self.dask is not None:
             raise ArgumentError(
                 "workers and dask: a Dask cluster has workers of its own; give --workers to "
@@ -182,18 +181,18 @@ class Options:
             )
 
     def apply(self, settings: SearchSettings) -> SearchSettings:
-        """Return `settings` with what is given here."""
+        """Return `settings` with the arguments that are given."""
         names = ("method", "seed", "budget", "effort_s", "memory_byte")
         own = {name: getattr(self, name) for name in names}
         given = {name: value for name, value in own.items() if value is not None}
         if self.method not in (None, settings.method):
-            given["options"] = {}  # those of the study are of its own method
+            given["options"] = {}  # options of the study belong to its method
         method = self.method or settings.method
         if settings.assumed and registry.get(contract.Method, method).proves:
             given.setdefault("budget", None)
         return replace(settings, **given)
 
     def spending(self, settings: SearchSettings) -> Spending:
-        """Return what measuring may take in a run that is searched so, and has taken."""
+        """Return the limit of measuring time of a run, and the time used so far."""
         time_s = math.inf if settings.time_s is None else settings.time_s
         return Spending(time_s=time_s, spent_s=self.spent_s)

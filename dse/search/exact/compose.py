@@ -103,7 +103,7 @@ class Composer:
         self.reduce()
 
     def reduce(self) -> None:
-        """Let each reduction close scenarios, until all are closed."""
+        """Apply each reduction to the open scenarios, until all are closed."""
         scenarios = self._scenarios()
         for reduction in self.reductions:
             scenarios = reduction(scenarios)
@@ -111,7 +111,7 @@ class Composer:
 
     @property
     def settled(self) -> int:
-        """How many designs are evaluated or pruned so far."""
+        """The number of designs that are evaluated or pruned so far."""
         return self.log.pruned + self.incumbents.archive.evaluated
 
     def _show(self) -> None:

@@ -47,7 +47,7 @@ def is_measured(problem: Searchable) -> bool:
 
 
 def check_enumerable(problem: Searchable, *, budget: int | None, limit: int) -> None:
-    """Refuse a continuous axis, and a space larger than `limit` or a given `budget`.
+    """Raise an error for a continuous axis, or a space above `limit` or a given `budget`.
 
     Raises
     ------

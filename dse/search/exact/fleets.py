@@ -143,7 +143,7 @@ class StageFleets:
 
     @cached_property
     def count(self) -> int:
-        """How many there are."""
+        """Return their number."""
         return math.prod(self.space.sizes[place] for place in self.part.places)
 
     @cached_property

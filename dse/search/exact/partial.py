@@ -116,7 +116,7 @@ class Batch:
         return self._open(part, rows, part.places[:chosen])
 
     def narrow(self, stage: int, rows: PartialDesigns) -> None:
-        """Let a stage be one of its fleets in `rows`, which are sorted by scenario."""
+        """Limit a stage to its fleets in `rows`, which are sorted by scenario."""
         low, high = ends_by_scenario(self.exact(stage, rows), rows.scenario, len(self.index))
         self.hulls[stage] = {name: Enclosure(low[name], high[name]) for name in low}
 
@@ -211,7 +211,7 @@ class Pair:
         return self.one.partial(stage, rows, chosen), self.other.partial(stage, rows, chosen)
 
     def narrow(self, stage: int, rows: PartialDesigns) -> None:
-        """Let a stage be one of its fleets in `rows`, which are sorted by scenario."""
+        """Limit a stage to its fleets in `rows`, which are sorted by scenario."""
         self.one.narrow(stage, rows)
         self.other.narrow(stage, rows)
 

@@ -1,4 +1,4 @@
-"""Which designs a batch holds: those expected to add the most hypervolume."""
+"""Choice of the designs of a batch by the hypervolume that they are expected to add."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class Believer:
         return np.array(chosen, dtype=np.int64)
 
     def _believe(self, row: int) -> None:
-        """Let the processes explain a row, as if the design had been observed."""
+        """Condition the processes on a row, as if the design had been observed."""
         for k, process in enumerate(self._processes):
             known = self._explained[k]
             prior = process.between(self._features, self._features[row : row + 1])[:, 0]
