@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
 from scipy.optimize import Bounds, minimize
 
-from dse.contract import Column, Matrix
-from dse.search.expensive.features import Straight, straight
+from dse.contract import Column, Index, Matrix
+from dse.contract.methods import Axes
 
 LENGTH, LENGTH_SPREAD = 0.7, 1.5
 """Median and standard deviation of log of the prior of a length, in units of a feature's range."""
@@ -29,6 +29,33 @@ MOST_FITTED = 300
 
 BLOCK = 8_192
 """Designs that are predicted at a time."""
+
+_MOST_CHOICES = 32
+"""Choices among more values than this are taken in the order in which they are written."""
+
+
+class Features:
+    """Designs as rows of numbers in [0, 1].
+
+    An ordered axis is one feature, its place on the axis's scale.  A choice has a feature of 0 or 1
+    for each of its values but the first.  Axes of one value have none.
+    """
+
+    def __init__(self, axes: Axes) -> None:
+        """Tabulate the features of each value of each axis."""
+        self._tables: dict[int, Matrix] = {}
+        for axis, (size, scale) in enumerate(zip(axes.sizes, axes.coordinates, strict=True)):
+            if scale is None and size <= _MOST_CHOICES:
+                self._tables[axis] = np.eye(size)[:, 1:]
+            elif size > 1:
+                values = np.linspace(0.0, 1.0, size) if scale is None else scale
+                self._tables[axis] = np.asarray(values, dtype=np.float64)[:, None]
+
+    def of(self, index: Index) -> Matrix:
+        """Return the features (n, f) of designs (n, d), one of zeros if no axis has two values."""
+        found = [table[index[:, axis]] for axis, table in self._tables.items()]
+        joined = np.concatenate([np.zeros((len(index), 0)), *found], axis=1)
+        return joined if joined.shape[1] else np.zeros((len(index), 1))
 
 
 @dataclass(frozen=True)
@@ -60,9 +87,9 @@ class Process:
 
     def mean(self, features: Matrix) -> Column:
         """Return the posterior mean, (q,), of designs (q, d): eq. 2.25, block by block."""
-        blocks = (features[at : at + BLOCK] for at in range(0, len(features), BLOCK))
+        blocks = np.array_split(features, 1 + len(features) // BLOCK)
         parts = [self.between(block, self.features) @ self.weights for block in blocks]
-        return self.constant + np.concatenate([np.empty(0), *parts])
+        return self.constant + np.concatenate(parts)
 
     def between(self, first: Matrix, second: Matrix) -> Matrix:
         """Return the prior covariances, (p, q), of designs (p, f) with others (q, f)."""
@@ -169,36 +196,3 @@ def _loss(parameters: Column, squares: NDArray[np.float64], y: Column) -> tuple[
         -0.5 * ((outer * kernel).sum() + jitter),
         -0.5 * trace * np.exp(parameters[-1]),
     ]
-
-
-@dataclass(frozen=True)
-class ModelledLoss:
-    """One loss: its scale, and its process on that."""
-
-    scale: Straight
-    process: Process
-
-
-class ModelledLosses:
-    """All losses, each with its process, learnt anew from each batch."""
-
-    def __init__(self) -> None:
-        """Know nothing."""
-        self.known: list[ModelledLoss] = []
-
-    def learn(self, features: Matrix, loss: Matrix) -> None:
-        """Learn from designs whose losses (n, m) are finite."""
-        starts: list[Column | None] = [one.process.parameters for one in self.known]
-        starts = starts or [None] * loss.shape[1]
-        self.known = []
-        for column, start in zip(loss.T, starts, strict=True):
-            scale = straight(column)
-            self.known.append(ModelledLoss(scale, fitted(features, scale(column), start)))
-
-    def straightened(self, loss: Matrix) -> Matrix:
-        """Return losses (n, m) on the scales on which they are modelled."""
-        return np.stack([one.scale(loss[:, k]) for k, one in enumerate(self.known)], axis=1)
-
-    def mean(self, features: Matrix) -> Matrix:
-        """Return the posterior means, (q, m), on their scales."""
-        return np.stack([one.process.mean(features) for one in self.known], axis=1)

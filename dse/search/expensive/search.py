@@ -1,23 +1,18 @@
-"""The loop: the first designs, then batches, each learnt from all evaluated designs.
-
-The first designs are the ends of all axes and some between.
-"""
+"""The loop: the first designs, then batches, each learnt from all evaluated designs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 from scipy.special import ndtr
 from threadpoolctl import ThreadpoolController
 
 from dse.contract import Column, Index, Matrix, Search
 from dse.contract.methods import Axes
-from dse.search.expensive.choosing import Believer, explore, goals, shortlist
-from dse.search.expensive.features import Features
-from dse.search.expensive.pool import Pool, neighbours
-from dse.search.expensive.process import ModelledLosses, Process, fitted
+from dse.model.evaluation import distinct
+from dse.model.front import nondominated
+from dse.search.expensive.improvement import Candidates, best
+from dse.search.expensive.process import Features, Process, fitted
 from dse.search.heuristic.scales import Scales
 
 _LEAST = 4
@@ -26,35 +21,25 @@ _LEAST = 4
 BETWEEN = 8
 """Designs between the ends."""
 
-_MOST_NOISE = 0.02
+LIKELY = 0.2
+"""Designs with a chance above this count as the predicted front."""
+
+LEAST_SPAN = 0.1
+"""Of the range of all feasible designs: least range of a front."""
+
+DIRECTIONS, FROM_EACH, AT_RANDOM, LIKELIEST = 16, 120, 1_500, 300
+"""Of many designs those are compared in full that are best in one of so many directions, the
+likeliest ones, and random ones."""
+
+_FEW = 4_000
+"""So many designs are compared in full."""
+
+_FAILING_NOISE = 0.02
 """Most variance of noise, relative to the variance of the violations: few working designs are no
 exceptions among their neighbours."""
 
 LEAST_ERROR = 0.2
 """Least standard error of a prediction, on the scale on which violations are modelled."""
-
-
-@dataclass
-class _Seen:
-    """All evaluated designs, row by row."""
-
-    index: Index
-    loss: Matrix
-    violation: Matrix
-
-    def add(self, search: Search, index: Index) -> None:
-        loss, violation = search.evaluate(index)
-        self.index = np.concatenate([self.index, index])
-        self.loss = np.concatenate([self.loss, loss])
-        self.violation = np.concatenate([self.violation, violation])
-
-    @property
-    def finite(self) -> NDArray[np.bool_]:
-        return np.asarray(np.isfinite(self.loss).all(axis=1))
-
-    @property
-    def feasible(self) -> NDArray[np.bool_]:
-        return np.asarray((self.violation <= 0).all(axis=1)) & self.finite
 
 
 def improve(search: Search, *, seed: int, population: int, candidates: int) -> None:
@@ -67,64 +52,48 @@ def improve(search: Search, *, seed: int, population: int, candidates: int) -> N
     candidates
         Most designs that are drawn for a batch: all of a smaller space.
     """
-    random = np.random.default_rng(seed)
-    features = Features(search)
-    pool = Pool(search, features, candidates)
-    seen = _Seen(
-        np.empty((0, len(search.sizes)), dtype=np.int64),
-        np.empty((0, search.objective_count)),
-        np.empty((0, search.constraint_count)),
-    )
-    learning, threads = Learning(features), ThreadpoolController()
-    with threads.limit(limits=1, user_api="blas"):
-        first = _first(search, pool, random)
-    for at in range(0, len(first), population):
-        seen.add(search, first[at : at + population])
+    random, threads = np.random.default_rng(seed), ThreadpoolController()
+    features, learner = Features(search), Learner()
+    seen = first_designs(search, features, random, candidates)
+    for at in range(0, len(seen), population):
+        search.evaluate(seen[at : at + population])
     while search.room:
+        near = neighbours(search, random, candidates // 2)
+        pool = pooled(search, near, random, candidates)
+        if not len(pool):
+            return
+        count = min(population, search.room, len(pool))
+        known = features.of(seen), *search.evaluate(seen)
         with threads.limit(limits=1, user_api="blas"):  # matrices are small: more threads but wait
-            pool.refill(neighbours(search, search.front[0], random, candidates // 2), random)
-            if not len(pool.index):
-                return
-            count = min(population, search.room, len(pool.index))
-            chosen = learning.batch(pool, seen, random, count)
-        seen.add(search, pool.index[chosen])
+            rows = learner.batch(*known, features.of(pool), random, count)
+        search.evaluate(pool[rows])
+        seen = np.concatenate([seen, pool[rows]])
 
 
-def _first(search: Search, pool: Pool, random: np.random.Generator) -> Index:
+# --- pools of designs
+
+
+def pooled(search: Search, wanted: Index, random: np.random.Generator, count: int) -> Index:
+    """Return up to `count` designs that are left, all of a small space, and new `wanted` ones."""
+    drawn = search.unseen(random, count)
+    wanted = wanted[~search.seen(wanted)] if len(drawn) == count else wanted[:0]
+    return distinct(np.concatenate([wanted, drawn]))
+
+
+def first_designs(
+    search: Search, features: Features, random: np.random.Generator, count: int
+) -> Index:
     """Return the first designs, ends and some between, at most half of the room."""
-    most = min(search.room, max(_LEAST, search.room // 2))
     inner = between(search, random, BETWEEN)  # drawn before the ends
     wanted = np.concatenate([extremes(search, random), inner])
-    pool.refill(wanted, random)
-    return pool.nearest(wanted, most)
-
-
-class Learning:
-    """The model of all evaluated designs, learnt anew for each batch."""
-
-    def __init__(self, features: Features) -> None:
-        """Know nothing."""
-        self._features = features
-        self._objectives = ModelledLosses()
-        self._chances = Chances()
-
-    def batch(self, pool: Pool, seen: _Seen, random: np.random.Generator, count: int) -> Index:
-        """Return the rows of the pool to evaluate next."""
-        objectives = self._objectives
-        features = self._features.of(seen.index)
-        self._chances.learn(features, seen.violation)
-        chance = self._chances.of(pool.features)
-        finite, feasible = seen.finite, seen.feasible
-        if finite.sum() < _LEAST or not feasible.any():
-            return explore(pool.features, features, chance, random, count)
-        objectives.learn(features[finite], seen.loss[finite])
-        feasible_loss = objectives.straightened(seen.loss[feasible])
-        mean = objectives.mean(pool.features)
-        low, span = goals(feasible_loss, mean, chance)
-        mean, observed = (mean - low) / span, (feasible_loss - low) / span
-        rows = shortlist(mean, chance, random)
-        believer = Believer(objectives, pool.features[rows], mean[rows], span, chance[rows])
-        return rows[believer.choose(observed, min(count, len(rows)), random)]
+    pool = pooled(search, wanted, random, count)
+    most = min(search.room, max(_LEAST, search.room // 2), len(pool))
+    distance = cdist(features.of(wanted[:most]), features.of(pool), "sqeuclidean")
+    rows: list[int] = []
+    for away in distance:
+        away[rows] = np.inf
+        rows.append(int(away.argmin()))
+    return pool[rows]
 
 
 def extremes(axes: Axes, random: np.random.Generator) -> Index:
@@ -151,43 +120,147 @@ def between(axes: Axes, random: np.random.Generator, count: int) -> Index:
     return Scales(axes).spread(shares)
 
 
-class Chances:
-    """Chances of feasibility, learnt anew from each batch.
+def neighbours(search: Search, random: np.random.Generator, count: int) -> Index:
+    """Return designs that differ from one of the front on one axis or two, near or anywhere."""
+    front = search.front[0]
+    if not len(front):
+        return front
+    sizes = np.array(search.sizes, dtype=np.int64)
+    rows = front[random.integers(len(front), size=count)]
+    for change in range(2):
+        axis = random.integers(len(sizes), size=count)
+        place = (np.arange(count), axis)
+        step = random.integers(-2, 3, size=count)
+        anywhere = random.integers(0, sizes[axis])
+        near = np.array(search.ordered)[axis] & (random.random(count) < 0.5)
+        moved = np.where(near, (rows[place] + step).clip(0, sizes[axis] - 1), anywhere)
+        rows[place] = np.where((change == 0) | (random.random(count) < 0.5), moved, rows[place])
+    return distinct(rows)
 
-    A constraint has a Gaussian process of its violations v, on the scale asinh(v / median |v|).
-    Binary violations, and designs that failed, are -1 and 1.  A constraint is met with the chance
-    Phi(-mean / e), for the root mean square e of the leave-one-out errors.
-    """
+
+# --- what is learnt, and chosen
+
+
+class Learner:
+    """The processes of all evaluated designs, learnt anew for each batch."""
 
     def __init__(self) -> None:
-        """Know nothing: every design is feasible."""
-        self._parts: list[tuple[Process, float]] = []
-        self._parameters: dict[int, Column] = {}
+        """Know nothing."""
+        self._parameters: dict[tuple[str, int], Column] = {}
 
-    def learn(self, features: Matrix, violation: Matrix) -> None:
-        """Learn from all designs seen: features (n, f) and violations (n, k), which may be inf."""
-        missed = ~(violation <= 0)
-        self._parts = []
-        for column in np.flatnonzero(missed.any(axis=0)).tolist():
+    def _fitted(
+        self, key: tuple[str, int], features: Matrix, values: Column, **noise: float
+    ) -> Process:
+        """Return a process, fitted from the parameters of the batch before."""
+        process = fitted(features, values, self._parameters.get(key), **noise)
+        self._parameters[key] = process.parameters
+        return process
+
+    def batch(
+        self,
+        features: Matrix,
+        loss: Matrix,
+        violation: Matrix,
+        pool: Matrix,
+        random: np.random.Generator,
+        count: int,
+    ) -> Index:
+        """Return the rows of the pool (q, f) to evaluate next, after designs (n, f)."""
+        chance = self.chances(features, violation, pool)
+        finite = np.isfinite(loss).all(axis=1)
+        feasible = np.all(violation <= 0, axis=1) & finite
+        if finite.sum() < _LEAST or not feasible.any():
+            return explore(pool, features, chance, random, count)
+        scaled = np.stack([straight(column) for column in loss[finite].T], axis=1)
+        processes = [
+            self._fitted(("loss", k), features[finite], column) for k, column in enumerate(scaled.T)
+        ]
+        mean = np.stack([process.mean(pool) for process in processes], axis=1)
+        observed = scaled[feasible[finite]]
+        low, span = goals(observed, mean, chance)
+        mean, observed = (mean - low) / span, (observed - low) / span
+        rows = shortlist(mean, chance, random)
+        some = Candidates(processes, pool[rows], mean[rows], span, chance[rows])
+        return rows[some.choose(observed, min(count, len(rows)), random)]
+
+    def chances(self, features: Matrix, violation: Matrix, pool: Matrix) -> Column:
+        """Return the chance of each design (q, f) to be feasible, after violations (n, k).
+
+        A constraint has a Gaussian process of its violations v, on the scale asinh(v / median |v|).
+        Binary violations, and designs that failed, are -1 and 1.  A constraint is met with the
+        chance Phi(-mean / e), for the root mean square e of the leave-one-out errors.
+        """
+        chance: Column = np.ones(len(pool))
+        for column in np.flatnonzero(~(violation <= 0).all(axis=0)).tolist():
             rows, values = _scaled(violation[:, column])
-            before = self._parameters.get(column)
-            process = fitted(features[rows], values, before, noise=_MOST_NOISE)
-            self._parameters[column] = process.parameters
+            key = ("violation", column)
+            process = self._fitted(key, features[rows], values, noise=_FAILING_NOISE)
             error = float(np.sqrt(np.mean(process.leave_one_out() ** 2)))
-            self._parts.append((process, max(error, LEAST_ERROR)))
-
-    def of(self, features: Matrix) -> Column:
-        """Return the chance of each design, (q,): the product over the constraints."""
-        chance: Column = np.ones(len(features))
-        for process, error in self._parts:
-            chance = chance * ndtr(-process.mean(features) / error)
+            chance = chance * ndtr(-process.mean(pool) / max(error, LEAST_ERROR))
         return chance
+
+
+def straight(loss: Column) -> Column:
+    """Return finite losses (n,) on a scale on which laws are straighter, in the same order.
+
+    log(y) if all losses are above 0, -log(-y) if all are below, else asinh(y / s), with the median
+    s of |y| other than 0: close to log far from 0.
+    """
+    if (loss > 0).all():
+        return np.log(loss)
+    if (loss < 0).all():
+        return -np.log(-loss)
+    size = np.abs(loss[loss != 0])
+    return np.arcsinh(loss / (np.median(size) if len(size) else 1.0))
 
 
 def _scaled(violation: Column) -> tuple[Column, Column]:
     """Return which rows count, and their violations on a scale with the same 0."""
     finite = np.isfinite(violation)
-    size = np.abs(violation[finite & (violation != 0)])
-    if len(np.unique(violation[finite])) < 3 or not len(size):
+    if len(np.unique(violation[finite])) < 3:
         return np.ones(len(violation), dtype=bool), np.where(violation <= 0, -1.0, 1.0)
-    return finite, np.arcsinh(violation[finite] / np.median(size))
+    known = violation[finite]
+    return finite, np.arcsinh(known / np.median(np.abs(known[known != 0])))
+
+
+def goals(observed: Matrix, mean: Matrix, chance: Column) -> tuple[Column, Column]:
+    """Return the low corner and the range of the front, observed and predicted together.
+
+    With a reference point from the observed front, designs beyond its ends would add nothing.
+    """
+    fronts = [some[nondominated(some)] for some in (observed, mean[chance > LIKELY]) if len(some)]
+    ends = np.concatenate(fronts)
+    low, span, spread = ends.min(axis=0), np.ptp(ends, axis=0), np.ptp(observed, axis=0)
+    return low, np.where(span > LEAST_SPAN * spread, span, spread + 1e-9)
+
+
+def shortlist(mean: Matrix, chance: Column, random: np.random.Generator) -> Index:
+    """Return the rows that are worth a full comparison: all of a few."""
+    if len(mean) <= _FEW:
+        return np.arange(len(mean))
+    parts = [random.choice(len(mean), AT_RANDOM, replace=False)]
+    parts.append(np.argsort(-chance, kind="stable")[:LIKELIEST])
+    for weights in random.dirichlet(np.ones(mean.shape[1]), DIRECTIONS):
+        merit = np.maximum(mean, -9.0) @ weights - 0.3 * chance
+        parts.append(np.argpartition(merit, FROM_EACH)[:FROM_EACH])
+    return np.unique(np.concatenate(parts))
+
+
+def explore(
+    features: Matrix, seen: Matrix, chance: Column, random: np.random.Generator, count: int
+) -> Index:
+    """Return rows to try before any design is feasible.
+
+    Of random and likely ones, those with the most chance times distance to the evaluated designs.
+    """
+    some = random.choice(len(features), min(len(features), AT_RANDOM), replace=False)
+    rows = np.union1d(some, np.argsort(-chance, kind="stable")[:LIKELIEST])
+    distance = cdist(features[rows], seen).min(axis=1, initial=features.shape[1])
+    chosen: list[int] = []
+    for _ in range(min(count, len(rows))):
+        merit = chance[rows] * distance
+        merit[chosen] = -1.0
+        chosen.append(best(merit, random))
+        new = cdist(features[rows], features[rows[chosen[-1:]]])[:, 0]
+        distance = np.minimum(distance, new)
+    return rows[chosen]
