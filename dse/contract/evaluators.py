@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -82,8 +82,13 @@ class Evaluator(Protocol):
     def identity(self) -> str:
         """Return a text with the version.  Evaluators of one identity give the same values."""
 
-    def measure(self, design: Mapping[str, Value], folder: Path) -> Measurement:
-        """Measure one design once, in a separate folder.  A failure is returned, never raised."""
+    def measure(
+        self, design: Mapping[str, Value], folder: Path, stop: Callable[[], bool]
+    ) -> Measurement:
+        """Measure one design once, in a separate folder, and end early if `stop` is True.
+
+        A failure is returned, never raised.
+        """
 
 
 @dataclass(frozen=True)
@@ -104,7 +109,9 @@ class RecordedEvaluator:
     found: Sequence[tuple[Mapping[str, Value], Measurement]] = field(hash=False, repr=False)
     outputs: Mapping[str, str] = field(default_factory=dict, hash=False)
 
-    def measure(self, design: Mapping[str, Value], folder: Path) -> Measurement:
+    def measure(
+        self, design: Mapping[str, Value], folder: Path, stop: Callable[[], bool]
+    ) -> Measurement:
         """Return a measurement without values."""
         return Measurement(values={}, kind="start", cause="the run is over")
 

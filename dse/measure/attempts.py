@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import shutil
-import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
 from heapq import heappop, heappush
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
-from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from pickle import PicklingError
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from dse.contract.evaluators import Evaluator, Measurement, Value, key
 from dse.errors import FOREIGN, DseError, OutputError
-from dse.workers import follow_the_program
-from dse.workers.programs import STOP_PERIOD_S, how_it_ended
-
-FOLDERS_KEPT = 100
-"""Most working folders of failed designs that a call keeps."""
+from dse.measure.function import FunctionEvaluator
+from dse.workers.programs import STOP_PERIOD_S, SUPERVISOR_PATIENCE_S
 
 RETRY_WAIT_S = 60.0
 """Longest time before a design is tried again."""
-
-WORKER_PATIENCE_S, WORKER_LAST_S = 60.0, 1.0
-"""Longest time for the imports of a new process, and for its end after its last word."""
 
 REPEATED = ("exit", "signal", "timeout", "output", "worker")
 """Kinds of failure that are tried again, as a licence or a disk may return.  The memory does not
@@ -47,16 +33,6 @@ Ended = Sequence[tuple[int, Measurement | None]]
 None, whatever the design."""
 
 
-@runtime_checkable
-class MeasuresOutside(Evaluator, Protocol):
-    """An evaluator that starts processes and can end them."""
-
-    def measure_until(
-        self, design: Mapping[str, Value], folder: Path, stop: Callable[[], bool]
-    ) -> Measurement:
-        """Measure one design once, and end as soon as `stop` is True."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
     """One measurement of a design, in a folder that may be kept after a failure."""
@@ -67,12 +43,8 @@ class Attempt:
     keep: bool
 
 
-class UnusableProgramError(DseError):
-    """The evaluator cannot be started, for any design."""
-
-
 class Workers(AbstractContextManager["Workers"], Protocol):
-    """Threads, processes or machines that carry out attempts."""
+    """Threads or machines that carry out attempts."""
 
     @property
     def size(self) -> int:
@@ -96,13 +68,11 @@ def attempted(evaluator: Evaluator, attempt: Attempt, stop: Callable[[], bool]) 
     OutputError
         The folder cannot be made or written.
     """
+    begin = time.monotonic()
     try:
         shutil.rmtree(attempt.folder, ignore_errors=True)  # of an earlier attempt or run
         attempt.folder.mkdir(parents=True)
-        if isinstance(evaluator, MeasuresOutside):
-            found = evaluator.measure_until(attempt.design, attempt.folder, stop)
-        else:
-            found = evaluator.measure(attempt.design, attempt.folder)
+        found = evaluator.measure(attempt.design, attempt.folder, stop)
     except OSError as error:
         raise OutputError(f"{attempt.folder} cannot be used: {error.strerror or error}") from error
     except MemoryError:
@@ -111,7 +81,11 @@ def attempted(evaluator: Evaluator, attempt: Attempt, stop: Callable[[], bool]) 
         raise
     except FOREIGN as error:
         found = failed("worker", f"the evaluator failed: {type(error).__name__}: {error}")
-    return tidied(found, attempt)
+    found = replace(found, seconds=time.monotonic() - begin)
+    if attempt.keep and found.failed and attempt.folder.exists():
+        return replace(found, folder=str(attempt.folder))
+    shutil.rmtree(attempt.folder, ignore_errors=True)
+    return found
 
 
 def failed(kind: str, cause: str) -> Measurement:
@@ -119,55 +93,15 @@ def failed(kind: str, cause: str) -> Measurement:
     return Measurement(values={}, kind=kind, cause=cause)
 
 
-def tidied(found: Measurement, attempt: Attempt) -> Measurement:
-    """Return a measurement after deletion of its folder, unless that is kept."""
-    if attempt.keep and found.failed:
-        return replace(found, folder=str(attempt.folder)) if attempt.folder.exists() else found
-    shutil.rmtree(attempt.folder, ignore_errors=True)
-    return found
+class Threads(AbstractContextManager["Threads"]):
+    """A thread for each attempt, which waits for a program or calls a function."""
 
-
-class InProcess(contextlib.AbstractContextManager["InProcess"]):
-    """Measurement in the process and thread of the caller."""
-
-    size = 1
-
-    def __init__(self, evaluator: Evaluator) -> None:
-        """Begin without an attempt."""
-        self.evaluator = evaluator
-        self.given: list[Attempt] = []
-
-    def __exit__(self, *_: object) -> None:
-        """Do nothing."""
-
-    def begin(self, attempt: Attempt) -> None:
-        """Keep an attempt until it is requested."""
-        self.given.append(attempt)
-
-    def ended(self, wait_s: float) -> Ended:
-        """Measure, or wait without an attempt."""
-        if not self.given:
-            time.sleep(wait_s)
-            return []
-        attempt, begin = self.given.pop(), time.monotonic()
-        found = attempted(self.evaluator, attempt, lambda: False)
-        return [(attempt.number, replace(found, seconds=time.monotonic() - begin))]
-
-    def drop(self) -> None:
-        """Forget the attempts."""
-        self.given.clear()
-
-
-Measures = Callable[[Attempt, Callable[[], bool]], Measurement]
-"""Carries out an attempt, and ends it as soon as the function it gets returns True."""
-
-
-class Threads(contextlib.AbstractContextManager["Threads"]):
-    """A thread for each attempt, which waits for another process."""
-
-    def __init__(self, measure: Measures, size: int) -> None:
+    def __init__(self, evaluator: Evaluator, size: int) -> None:
         """Begin without a thread."""
-        self.measure, self.size = measure, size
+        self.evaluator, self.size = evaluator, size
+        self._forget()
+
+    def _forget(self) -> None:
         self.running: dict[int, Thread] = {}
         self.done: SimpleQueue[tuple[int, Measurement | BaseException]] = SimpleQueue()
         self.stop = Event()
@@ -178,7 +112,8 @@ class Threads(contextlib.AbstractContextManager["Threads"]):
 
     def begin(self, attempt: Attempt) -> None:
         """Start a thread."""
-        thread = Thread(target=self._measure, args=(attempt,), daemon=True)
+        arguments = attempt, self.done, self.stop.is_set
+        thread = Thread(target=self._measure, args=arguments, daemon=True)
         self.running[attempt.number] = thread
         thread.start()
 
@@ -188,110 +123,42 @@ class Threads(contextlib.AbstractContextManager["Threads"]):
             number, found = self.done.get(timeout=wait_s)
         except Empty:
             return []
-        self.running.pop(number).join()
+        self.running.pop(number, None)
         if isinstance(found, BaseException):
             raise found
         return [(number, found)]
 
     def drop(self) -> None:
-        """End all processes, and wait for their ends."""
+        """End all programs, and wait for their ends.  A function cannot be ended."""
         self.stop.set()
         for thread in self.running.values():
-            thread.join()
-        self.running, self.done, self.stop = {}, SimpleQueue(), Event()
+            thread.join(2 * SUPERVISOR_PATIENCE_S)
+        self._forget()
 
-    def _measure(self, attempt: Attempt) -> None:
+    def _measure(
+        self,
+        attempt: Attempt,
+        done: SimpleQueue[tuple[int, Measurement | BaseException]],
+        stop: Callable[[], bool],
+    ) -> None:
         try:
-            self.done.put((attempt.number, self.measure(attempt, self.stop.is_set)))
+            done.put((attempt.number, attempted(self.evaluator, attempt, stop)))
         except BaseException as error:
-            self.done.put((attempt.number, error))
+            done.put((attempt.number, error))
 
 
-def separately(evaluator: Evaluator, attempt: Attempt, stop: Callable[[], bool]) -> Measurement:
-    """Measure a design once in a new process, whose children end with it.
+class InTurn(Threads):
+    """Measurement in the thread of the caller, which an interrupt ends."""
 
-    An `UnusableProgramError` is raised if it does not start.
-    """
-    context = get_context("spawn")
-    here, there = context.Pipe()
-    process = context.Process(target=_serve, args=(there, evaluator, attempt), daemon=True)
-    try:
-        process.start()
-    except (TypeError, AttributeError, ValueError, PicklingError) as error:
-        here.close()
-        rule = f"what measures cannot be sent to another process: {error}"
-        remedy = "define it at the top of a module, or use one worker"
-        raise UnusableProgramError(f"{rule}; {remedy}") from error
-    finally:
-        there.close()
-    begin, ready = time.monotonic(), False
-    try:
-        if _came(here, lambda: stop() or time.monotonic() > begin + WORKER_PATIENCE_S):
-            ready, begin = here.recv(), time.monotonic()
-        elif not stop():
-            raise _unready(f"it was not ready after {WORKER_PATIENCE_S:g} s")
-        stopped = failed("worker", "it was stopped")
-        found = here.recv() if ready and _came(here, stop) else tidied(stopped, attempt)
-    except (EOFError, OSError):
-        process.join(WORKER_LAST_S)
-        how = how_it_ended(-signal.SIGKILL if process.exitcode is None else process.exitcode)
-        if not ready:
-            raise _unready(how) from None
-        found = tidied(failed("worker", f"its worker died: {how}"), attempt)
-    finally:
-        _end(process, here)
-    if isinstance(found, Exception):
-        raise found
-    return replace(found, seconds=time.monotonic() - begin)
-
-
-def _came(connection: Connection, stop: Callable[[], bool]) -> bool:
-    """Return whether a connection has something to receive, or ended, before a stop."""
-    while not connection.poll(STOP_PERIOD_S):
-        if stop():
-            return False
-    return True
-
-
-def _end(process: SpawnProcess, connection: Connection) -> None:
-    """End a process and the processes in its session."""
-    if process.pid is not None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-    process.kill()
-    process.join()
-    connection.close()
-
-
-def _unready(how: str) -> UnusableProgramError:
-    rule = f"a worker process could not be started: {how}"
-    return UnusableProgramError(
-        f"{rule}; its module has to import by itself, what it runs stands below "
-        "'if __name__ == \"__main__\":', and standard error has the details"
-    )
-
-
-def _serve(connection: Connection, evaluator: Evaluator, attempt: Attempt) -> None:
-    """Measure a design in a new process, after a report that it is ready."""
-    os.setsid()
-    follow_the_program()
-    connection.send(True)
-    try:
-        found: Measurement | Exception = attempted(evaluator, attempt, lambda: False)
-    except DseError as error:
-        found = DseError(str(error))  # some errors cannot be pickled
-    connection.send(found)
+    def begin(self, attempt: Attempt) -> None:
+        """Measure."""
+        self._measure(attempt, self.done, self.stop.is_set)
 
 
 def workers_for(evaluator: Evaluator, count: int) -> Workers:
-    """Return workers on this machine, as a context for any number of calls of `measured`.
-
-    A design that kills the process in which a function measures it kills this one if there is one
-    worker, and with several one attempt.
-    """
-    if isinstance(evaluator, MeasuresOutside):
-        return Threads(partial(attempted, evaluator), count)
-    return InProcess(evaluator) if count == 1 else Threads(partial(separately, evaluator), count)
+    """Return workers on this machine, as a context for any number of calls of `measured`."""
+    in_turn = count == 1 and isinstance(evaluator, FunctionEvaluator)
+    return InTurn(evaluator, 1) if in_turn else Threads(evaluator, count)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -304,23 +171,24 @@ class Terms:
         Most attempts after a failed one.
     folder
         Parent of the working folders, which are named after the `key` of their design.
+    keep
+        Whether working folders of failed designs stay.
     stop
         Polled at 10 Hz.  Once it is True, attempts are ended, and only measurements that have
         just succeeded are returned.
     may_begin
         Once it is False, no attempt begins, and those in progress come to their end.
     watch
-        Called at 10 Hz with the attempts in progress, by the position of their designs.
-    most_kept
-        Most working folders of failed designs to keep.
+        Called before each attempt, and at 10 Hz, with the attempts in progress, by the position of
+        their designs.
     """
 
     retries: int
     folder: Path
+    keep: bool = True
     stop: Callable[[], bool] = lambda: False
     may_begin: Callable[[], bool] = lambda: True
     watch: Callable[[Mapping[int, Running]], None] = lambda running: None
-    most_kept: int = FOLDERS_KEPT
 
 
 def measured(
@@ -336,7 +204,7 @@ def measured(
 
     Raises
     ------
-    UnusableProgramError
+    DseError
         The evaluator cannot be started at all.
     OutputError
         Working folders cannot be written.
@@ -365,7 +233,6 @@ class _Batch:
 
     def __init__(self, identity: str, designs: Sequence[Mapping[str, Value]], terms: Terms) -> None:
         self.identity, self.designs, self.terms = identity, designs, terms
-        self.room = terms.most_kept
         self.waiting = [(0.0, number) for number in range(len(designs))]  # a heap, by time
         self.attempts, self.lost = [0] * len(designs), [0] * len(designs)
         self.spent_s = [0.0] * len(designs)
@@ -373,6 +240,7 @@ class _Batch:
 
     def give_out(self, workers: Workers) -> None:
         """Begin as many attempts as workers have room for and as are due."""
+        terms = self.terms
         while (
             self.waiting
             and len(self.running) < workers.size
@@ -380,46 +248,32 @@ class _Batch:
         ):
             _, number = heappop(self.waiting)
             design = self.designs[number]
-            place = self.terms.folder / key(self.identity, design)[:16]
+            place = terms.folder / key(self.identity, design)[:16]
             self.running[number] = design, time.time()
-            workers.begin(Attempt(number=number, design=design, folder=place, keep=self.room > 0))
+            terms.watch(self.running)
+            workers.begin(Attempt(number=number, design=design, folder=place, keep=terms.keep))
 
     def take(self, number: int, found: Measurement | None) -> Measurement | None:
-        """Return the measurement of a design, or None if it is tried again."""
+        """Return the measurement of a design, or None if it is tried again.
+
+        The time before the next attempt is 1 s, doubled after each.
+
+        Raises
+        ------
+        DseError
+            The program cannot be started, so that every design would fail in the same way.
+        """
         del self.running[number]
         self.attempts[number] += found.attempts if found else 1
+        attempts, wait_s = self.attempts[number], 0.0
         if found is None:
             self.lost[number] += 1
-            heappush(self.waiting, (time.monotonic(), number))
-            return None
-        self.spent_s[number] += found.seconds
-        attempts = self.attempts[number]
-        if again(found, attempts - self.lost[number], self.terms.retries):
-            heappush(self.waiting, (time.monotonic() + before_next_s(attempts), number))
-            return None
-        self.room -= bool(found.failed and found.folder)
-        return replace(found, attempts=attempts, seconds=self.spent_s[number])
-
-
-def again(found: Measurement, attempts: int, retries: int) -> bool:
-    """Return whether a design with some attempts is tried once more.
-
-    Raises
-    ------
-    UnusableProgramError
-        The program cannot be started, so that every design would fail in the same way.
-    """
-    if found.kind == "start":
-        raise UnusableProgramError(f"{found.cause}; nothing can be measured")
-    return found.kind in REPEATED and attempts <= retries
-
-
-def before_next_s(attempts: int) -> float:
-    """Return the time before the next attempt: 1 s, doubled after each, a minute at most.
-
-    Examples
-    --------
-    >>> [before_next_s(attempts) for attempts in (1, 2, 3, 10)]
-    [1.0, 2.0, 4.0, 60.0]
-    """
-    return float(min(RETRY_WAIT_S, 2.0 ** min(attempts - 1, 30)))
+        else:
+            if found.kind == "start":
+                raise DseError(f"{found.cause}; nothing can be measured")
+            self.spent_s[number] += found.seconds
+            if found.kind not in REPEATED or attempts - self.lost[number] > self.terms.retries:
+                return replace(found, attempts=attempts, seconds=self.spent_s[number])
+            wait_s = min(RETRY_WAIT_S, 2.0 ** (attempts - 1))
+        heappush(self.waiting, (time.monotonic() + wait_s, number))
+        return None

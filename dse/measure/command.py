@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import time
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -14,7 +14,16 @@ from string import Formatter
 from dse.algebra.units import factor, show
 from dse.contract.evaluators import INFEASIBLE, Measurement, Value
 from dse.errors import nearest
-from dse.measure.outputs import NO_OUTPUTS, Declared, UnusableOutputError, read, values
+from dse.measure import called
+from dse.measure.called import INPUT_NAME, OUTPUT_NAME
+from dse.measure.outputs import (
+    NO_OUTPUTS,
+    RETURNED,
+    Declared,
+    UnusableOutputError,
+    read,
+    values,
+)
 from dse.workers.programs import Ended, how_it_ended, machine_byte, supervised
 from dse.workers.supervisor import OUTPUT
 
@@ -23,8 +32,6 @@ CAUSE_CHARACTERS = 100
 
 PLACES = ("input", "output", "study")
 """Placeholders that are no axes: the files of the design and its outputs, the study's folder."""
-
-INPUT_NAME, OUTPUT_NAME = "design.json", "outputs"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,11 +68,7 @@ class Command:
     memory_byte: int | None = None
     declared: Declared = NO_OUTPUTS
 
-    def measure(self, design: Mapping[str, Value], folder: Path) -> Measurement:
-        """Measure one design once."""
-        return self.measure_until(design, folder, lambda: False)
-
-    def measure_until(
+    def measure(
         self, design: Mapping[str, Value], folder: Path, stop: Callable[[], bool]
     ) -> Measurement:
         """Measure one design once, and end the program when `stop`, polled at 10 Hz, is True."""
@@ -74,7 +77,6 @@ class Command:
         text = json.dumps(written, indent=2) + "\n"
         (folder / INPUT_NAME).write_text(text, encoding="utf-8")
         arguments = self._arguments(written, folder)
-        begin = time.monotonic()
         ended = supervised(
             arguments,
             folder=folder,
@@ -83,15 +85,11 @@ class Command:
             stop=stop,
             memory_byte=self.memory_byte,
         )
-        seconds = time.monotonic() - begin
-        kind, cause = self._failure(ended, arguments[0])
-        found: dict[str, float] = {}
-        if not cause:
-            try:
-                found = self._values(ended, folder)
-            except UnusableOutputError as error:
-                kind, cause = "output", str(error)
-        return Measurement(values=found, cause=cause, kind=kind, seconds=seconds, said=ended.said)
+        try:
+            self._require_success(ended, arguments[0])
+            return Measurement(values=self._values(ended, folder), said=ended.said)
+        except UnusableOutputError as error:
+            return Measurement(values={}, cause=str(error), kind=error.kind, said=ended.said)
 
     def _arguments(self, written: Mapping[str, int | float | str], folder: Path) -> list[str]:
         places = {"input": folder / INPUT_NAME, "output": folder / OUTPUT_NAME}
@@ -107,30 +105,29 @@ class Command:
             found[0] = os.path.join(self.beside, found[0])
         return found
 
-    def _failure(self, ended: Ended, program: str) -> tuple[str, str]:
-        """Return kind and cause of a failure, both empty if the program succeeded."""
+    def _require_success(self, ended: Ended, program: str) -> None:
+        """Raise an error with the kind and cause of a failure."""
+        kind, cause = "", _how(ended)
         if ended.unstarted:
-            hint = ""
-            if "/" in program and os.path.isfile(program) and os.access(program, os.X_OK):
-                hint = (
-                    "; the file is there, but perhaps not the interpreter that its first line names"
-                )
-            cause = f"{program} cannot be started: {ended.unstarted}{hint}"
-            return "start" if ended.lasting else "worker", cause
-        if ended.status in self.declared.exits:
-            return INFEASIBLE, _how(ended)
-        if ended.why == "timeout":
-            return "timeout", f"it took longer than {self.timeout_s:g} s"
-        if ended.why == "memory":
+            there = "/" in program and os.path.isfile(program) and os.access(program, os.X_OK)
+            hint = "; the file is there, but perhaps not the interpreter that its first line names"
+            kind = "start" if ended.lasting else "worker"
+            cause = f"{program} cannot be started: {ended.unstarted}{hint * there}"
+        elif ended.status in self.declared.exits:
+            kind = INFEASIBLE
+        elif ended.why == "timeout":
+            kind, cause = "timeout", f"it took longer than {self.timeout_s:g} s"
+        elif ended.why == "memory":
             most = show(self.memory_byte or machine_byte(), "memory_byte")
-            return "memory", f"it took more memory than {most} (evaluate.memory): {_how(ended)}"
-        if ended.why:
-            return "worker", "it was stopped"
-        if ended.status is None:
-            return "worker", "the process that watched over it was ended"
-        if ended.status:
-            return "signal" if ended.status < 0 else "exit", _how(ended)
-        return "", ""
+            kind, cause = "memory", f"it took more memory than {most} (evaluate.memory): {cause}"
+        elif ended.why:
+            kind, cause = "worker", "it was stopped"
+        elif ended.status is None:
+            kind, cause = "worker", "the process that watched over it was ended"
+        elif ended.status:
+            kind = "signal" if ended.status < 0 else "exit"
+        if kind:
+            raise UnusableOutputError(cause, kind)
 
     def _values(self, ended: Ended, folder: Path) -> dict[str, float]:
         path = folder / OUTPUT_NAME
@@ -139,6 +136,30 @@ class Command:
         if ended.cut:
             raise UnusableOutputError("standard output is longer than what is read of it")
         return values(read(folder / OUTPUT), self.outputs, "standard output", self.declared)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileFunction(Command):
+    """A function of a file of Python, which a program calls with the axes in SI.
+
+    Attributes
+    ----------
+    file, name
+        Path of the file, and name of the function.
+    """
+
+    arguments: Sequence[str] = ()
+    file: str
+    name: str
+
+    def _arguments(self, written: Mapping[str, int | float | str], folder: Path) -> list[str]:
+        return [sys.executable, "-P", called.__file__, self.file, self.name]
+
+    def _values(self, ended: Ended, folder: Path) -> dict[str, float]:
+        kind, cause, text = json.loads(read(folder / OUTPUT_NAME))
+        if kind:
+            raise UnusableOutputError(cause, kind)
+        return values(text.encode(), self.outputs, RETURNED, self.declared)
 
 
 def placeholders(arguments: Iterable[str]) -> Iterator[str]:

@@ -25,8 +25,8 @@ from dse.files.document import Document
 from dse.files.headers import DIMENSIONLESS
 from dse.files.inputs import Input, base_of, content_of, locate
 from dse.files.json import read_regular, reason
-from dse.measure.command import PLACES, Command, placeholders, wrong_arguments
-from dse.measure.function import FileFunction, FunctionEvaluator, code_identity, require_function
+from dse.measure.command import PLACES, Command, FileFunction, placeholders, wrong_arguments
+from dse.measure.function import FunctionEvaluator, code_identity, require_function
 from dse.measure.outputs import Declared
 from dse.model.beforehand import MOST_CODES
 from dse.model.measured import MeasuredColumns, MeasurementSetup, MemoryCache
@@ -145,14 +145,11 @@ def evaluator_of(
     if section.infeasible is not None and section.infeasible.exit:
         rule = "a function has no exit status"
         reader.fault(("infeasible", "exit"), rule, "remove it, and raise dse.InfeasibleDesign")
-    if section.timeout is not None and function is None:
-        rule = "a function cannot be ended when its time is over"
-        reader.fault(("timeout",), rule, "remove it, or write a command")
-    if section.memory is not None:
-        rule = "a function has the memory of this program"
-        reader.fault(("memory",), rule, "remove it, or write a command")
     if function is None:
         return _file_function(section, outputs, axis_units, reader)
+    for name in [name for name in ("timeout", "memory") if getattr(section, name) is not None]:
+        rule = "a function given to dse.run has no limits"
+        reader.fault((name,), rule, "remove it, or name a function of a file")
     try:
         inspect.signature(function).bind(**dict.fromkeys(axis_units))
     except TypeError as error:
@@ -183,8 +180,10 @@ def _file_function(
         return None
     with reader.at(where):
         require_function(text, function, axis_units)
-    known = _known(section, outputs, reader, function=written)
-    return FileFunction(file=str(place.absolute()), name=function, **known)
+    known = _known(section, outputs, reader, function=written) | _limits(section)
+    return FileFunction(
+        file=str(place.absolute()), name=function, beside=str(place.parent.absolute()), **known
+    )
 
 
 def _command(
@@ -198,15 +197,22 @@ def _command(
     for position, rule, remedy in wrong_arguments(arguments, axis_units):
         where.fault((position,), rule, remedy)
     _require_program(arguments[0], where.below(0))
-    timeout, memory = section.timeout, section.memory
     return Command(
         arguments=tuple(arguments),
         beside=str(FilePath(reader.document.file).parent.absolute()),
         units={name: unit for name, unit in axis_units.items() if unit},
-        timeout_s=None if timeout is None else timeout.value,
-        memory_byte=None if memory is None else int(memory.value),
+        **_limits(section),
         **_known(section, outputs, reader, arguments=arguments),
     )
+
+
+def _limits(section: schema.EvaluateSection) -> dict[str, Any]:
+    """Return the limits of a program."""
+    timeout, memory = section.timeout, section.memory
+    return {
+        "timeout_s": None if timeout is None else timeout.value,
+        "memory_byte": None if memory is None else int(memory.value),
+    }
 
 
 def _require_program(program: str, reader: Reader) -> None:

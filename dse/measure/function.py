@@ -1,23 +1,18 @@
-"""A Python function of the user that measures one design: an object, or a name in a file."""
+"""A Python function of the user that measures one design, and checks of one in a file."""
 
 from __future__ import annotations
 
 import ast
 import hashlib
-import importlib.util
 import inspect
-import json
-import sys
-import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
-from typing import Any
 
-from dse.contract.evaluators import INFEASIBLE, InfeasibleDesign, Measurement, Value
-from dse.errors import FOREIGN, UnitError, nearest
-from dse.measure.outputs import NO_OUTPUTS, Declared, UnusableOutputError, values
+from dse.contract.evaluators import Measurement, Value
+from dse.errors import UnitError, nearest
+from dse.measure.called import outcome
+from dse.measure.outputs import NO_OUTPUTS, RETURNED, Declared, UnusableOutputError, values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,88 +36,18 @@ class FunctionEvaluator:
     identity: str
     declared: Declared = NO_OUTPUTS
 
-    def measure(self, design: Mapping[str, Value], folder: Path) -> Measurement:
+    def measure(
+        self, design: Mapping[str, Value], folder: Path, stop: Callable[[], bool]
+    ) -> Measurement:
         """Measure one design once.  Exceptions of the function become causes."""
-        begin = time.monotonic()
-        kind, cause, found = "", "", dict[str, float]()
-        try:
-            found = self._values(self.function(**design))
-        except InfeasibleDesign as reason:
-            kind, cause = INFEASIBLE, str(reason) or "it is infeasible"
-        except UnusableOutputError as error:
-            kind, cause = "output", str(error)
-        except MemoryError:
-            raise
-        except FOREIGN as error:  # anything that a foreign function raises
-            kind, cause = "exit", f"{type(error).__name__}: {error}"
-        seconds = time.monotonic() - begin
-        return Measurement(values=found, cause=cause, kind=kind, seconds=seconds)
-
-    def _values(self, found: object) -> dict[str, float]:
-        if not isinstance(found, Mapping):
-            rule = f"the function returns a {type(found).__name__}, not a dict of its outputs"
-            raise UnusableOutputError(rule)
-        plain = {str(name): _plain(value) for name, value in found.items()}
-        return values(json.dumps(plain).encode(), self.outputs, "what it returns", self.declared)
-
-
-def _plain(value: object) -> object:
-    """Return a number of numpy as one of Python, and other objects as the name of their type."""
-    item = getattr(value, "item", None)
-    value = item() if callable(item) and getattr(value, "size", 1) == 1 else value
-    plain = value is None or isinstance(value, int | float | str)
-    return value if plain else {"kind": type(value).__name__}
-
-
-@dataclass(frozen=True, kw_only=True)
-class FileFunction:
-    """A function in a Python file, which is imported only to measure.
-
-    Attributes
-    ----------
-    file, name
-        Path of the file, and name of the function.
-    outputs, identity, declared
-        As in `FunctionEvaluator`.
-    """
-
-    file: str
-    name: str
-    outputs: Mapping[str, str] = field(hash=False)
-    identity: str
-    declared: Declared = NO_OUTPUTS
-
-    def measure(self, design: Mapping[str, Value], folder: Path) -> Measurement:
-        """Measure one design once.  A file that cannot be imported fails like a program."""
-        try:
-            function = _imported(self.file, self.name, self.identity)
-        except FOREIGN as error:  # anything that a foreign module raises
-            cause = f"{self.file} cannot be imported: {type(error).__name__}: {error}"
-            return Measurement(values={}, cause=cause, kind="start")
-        return FunctionEvaluator(
-            function=function, outputs=self.outputs, identity=self.identity, declared=self.declared
-        ).measure(design, folder)
-
-
-@cache
-def _imported(file: str, name: str, identity: str) -> Callable[..., Any]:
-    """Import a file, with its folder in the path, and return a function.
-
-    A file of another `identity` has another content, and is imported again.
-    """
-    place = Path(file)
-    spec = importlib.util.spec_from_file_location(f"_measuring_{place.stem}", file)
-    if spec is None or spec.loader is None:
-        raise ImportError("it is no file of Python")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    sys.path.insert(0, str(place.parent))
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        sys.path.remove(str(place.parent))
-    found: Callable[..., Any] = getattr(module, name)
-    return found
+        kind, cause, text = outcome(self.function, design)
+        if not kind:
+            try:
+                found = values(text.encode(), self.outputs, RETURNED, self.declared)
+                return Measurement(values=found)
+            except UnusableOutputError as error:
+                kind, cause = error.kind, str(error)
+        return Measurement(values={}, cause=cause, kind=kind)
 
 
 def require_function(text: str, name: str, axes: Collection[str]) -> None:

@@ -15,7 +15,7 @@ from dse.algebra.units import duration
 from dse.contract.evaluators import Measurement, RecordedEvaluator
 from dse.errors import BudgetError, MeasurementError
 from dse.measure import attempts
-from dse.measure.attempts import FOLDERS_KEPT, Running, Terms, Workers
+from dse.measure.attempts import Running, Terms, Workers
 from dse.measure.dask import Cluster
 from dse.model.measured import Design, MeasurementSetup
 from dse.model.problem import Problem
@@ -133,16 +133,13 @@ class _Measuring:
         spending, done = self.working.spending, 0
         before, failed = len(self.setup.seen), len(self.setup.failures)
         stop = self.working.stop or (lambda: False)
-        kept = 0
-        if self.working.options.folder is not None:
-            kept = FOLDERS_KEPT - sum(1 for _ in self.folder.iterdir())
         terms = Terms(
             retries=self.section.retries,
             folder=self.folder,
+            keep=self.working.options.folder is not None,
             stop=stop,
             may_begin=spending.may_begin,
             watch=self._watch,
-            most_kept=kept,
         )
         found = attempts.measured(self.setup.evaluator, designs, self.workers, terms)
         with spending.measuring():

@@ -18,12 +18,20 @@ from dse.workers.programs import OUTPUT_BYTE
 NAME_CHARACTERS = 60
 """Longest name of another output in a message."""
 
+RETURNED = "what it returns"
+"""Name of the outputs of a function in messages."""
+
 _LINE = re.compile(r"\s*([^\s=]+)\s*=\s*(.*?)\s*")
 _STATED = "where it is right, state `least` of the output"
 
 
 class UnusableOutputError(DseError):
-    """Outputs differ from their declaration."""
+    """A measurement has no values, for a cause of some `kind`."""
+
+    def __init__(self, cause: str, kind: str = "output") -> None:
+        """Keep cause and kind."""
+        super().__init__(cause)
+        self.kind = kind
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,7 @@ import pytest
 from dse.measure import attempts
 from dse.measure.attempts import Terms, measured
 from tests.conftest import ROOT
-from tests.measure.evaluators import Acts, shell
+from tests.measure.evaluators import shell
 
 EVERYTHING = "DSE_FAULTS" in os.environ
 TIMES = 50 if EVERYTHING else 2
@@ -142,14 +142,19 @@ def test_no_process_outlives_a_time_limit(tmp_path: Path, monkeypatch: pytest.Mo
     print(f"{times} time limits: 0 orphans, at most {late:.2f} s late")
 
 
-def test_workers_that_are_killed_cost_an_attempt(
+def test_programs_that_are_killed_cost_an_attempt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Someone else kills workers in the middle; each design is counted and comes to its end."""
+    """Someone else kills programs in the middle; each design is counted and comes to its end."""
     monkeypatch.setattr(attempts, "RETRY_WAIT_S", 0.0)
     counts = tmp_path / "counts"
     counts.mkdir()
-    designs = [{"number": float(n), "act": "crawl", "fails": 1.0} for n in range(KILLS)]
+    designs = [{"number": float(n)} for n in range(KILLS)]
+    tally = f"{counts}/{{number}}"
+    text = (
+        f"echo x >> {tally}; echo {{number}} $$ > new; mv new made; "
+        f"test $(wc -l < {tally}) -gt 1 || sleep 300; echo double = $(( 2 * {{number}} ))"
+    )
     killed: set[int] = set()
 
     def kill() -> None:
@@ -164,11 +169,11 @@ def test_workers_that_are_killed_cost_an_attempt(
     thread = threading.Thread(target=kill)
     thread.start()
     terms = Terms(retries=1, folder=tmp_path / "work")
-    found = dict(measured(Acts(counts=str(counts)), designs, 2, terms))
+    found = dict(measured(shell(text), designs, 2, terms))
     over.set()
     thread.join()
     assert len(killed) == len(found) == KILLS
     for number, each in found.items():
         assert (each.attempts, each.values) == (2, {"double": 2.0 * number}), each
-        assert len((counts / f"{number}").read_text()) == 2
-    print(f"{len(killed)} workers killed: {len(found)} designs with 2 attempts each")
+        assert len((counts / f"{number}").read_text().split()) == 2
+    print(f"{len(killed)} programs killed: {len(found)} designs with 2 attempts each")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from dse.contract.evaluators import Measurement, Value
 from dse.measure.command import Command
+
+
+def never() -> bool:
+    return False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,17 +25,15 @@ class Acts:
     outputs: Mapping[str, str] = field(default_factory=lambda: {"double": ""}, hash=False)
     identity: str = "acts"
 
-    def measure(self, design: Mapping[str, Value], folder: Path) -> Measurement:
+    def measure(
+        self, design: Mapping[str, Value], folder: Path, stop: Callable[[], bool]
+    ) -> Measurement:
         number = float(design["number"])
         tries = Path(self.counts) / f"{number:g}"
         with tries.open("a") as file:
             file.write("x")
         (folder / "new").write_text(f"{number:g} {os.getpid()}")
         (folder / "new").rename(folder / "made")
-        if design.get("act") == "bear":
-            child = subprocess.Popen(["sleep", "300"])
-            (folder / "child").write_text(f"{child.pid}")
-            child.wait()
         if tries.stat().st_size <= float(design.get("fails", 0.0)):
             ACTS[str(design["act"])]()
         return Measurement(values={"double": 2 * number})
@@ -43,16 +43,8 @@ def _die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _end() -> None:
-    os._exit(0)
-
-
 def _raise() -> None:
     raise ValueError("no such thing")
-
-
-def _crawl() -> None:
-    time.sleep(300)
 
 
 def _fill() -> None:
@@ -63,8 +55,6 @@ ACTS = {
     "die": _die,
     "raise": _raise,
     "leave": sys.exit,
-    "end": _end,
-    "crawl": _crawl,
     "fill": _fill,
 }
 
@@ -85,26 +75,13 @@ def shell(text: str, **others: object) -> Command:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unready(Acts):
-    """Acts when a worker takes it over."""
-
-    act: str
-
-    def __reduce__(self) -> tuple[object, tuple[()]]:
-        return ACTS[self.act], ()
-
-
-@dataclass(frozen=True, kw_only=True)
 class Asks:
     """Tells as output whether it was asked to stop, before it has begun."""
 
     outputs: Mapping[str, str] = field(default_factory=lambda: {"stopped": ""}, hash=False)
     identity: str = "asks"
 
-    def measure(self, design: Mapping[str, Value], folder: Path) -> Measurement:
-        raise NotImplementedError
-
-    def measure_until(
+    def measure(
         self, design: Mapping[str, Value], folder: Path, stop: Callable[[], bool]
     ) -> Measurement:
         return Measurement(values={"stopped": float(stop())})

@@ -14,7 +14,7 @@ from dse.measure.command import Command, wrong_arguments
 from dse.workers.programs import machine_byte
 from dse.workers.supervisor import OUTPUT
 from tests.conftest import until
-from tests.measure.evaluators import SLEEPER
+from tests.measure.evaluators import SLEEPER, never
 
 ECHO = (
     "import json, os, sys\n"
@@ -45,7 +45,7 @@ def test_a_design_comes_in_arguments_and_in_a_file(tmp_path: Path) -> None:
         units={"clock": "MHz"},
     )  # fmt: skip
     design = {"unroll": 4.0, "clock": 123.4e6, "kind": "a; rm -rf $HOME", "share": 0.1}
-    found = one.measure(design, tmp_path)
+    found = one.measure(design, tmp_path, never)
     arguments, read, folder = json.loads(found.said)
     assert arguments == [
         "4", "f=123.4", "{}", "a; rm -rf $HOME", "0.1", "/a study",
@@ -63,25 +63,25 @@ def test_a_design_comes_in_arguments_and_in_a_file(tmp_path: Path) -> None:
 def test_whole_numbers_have_no_point_as_far_as_they_are_exact(
     value: float, written: str, tmp_path: Path
 ) -> None:
-    found = shell("echo {x} >&2; echo area = 1").measure({"x": value}, tmp_path)
+    found = shell("echo {x} >&2; echo area = 1").measure({"x": value}, tmp_path, never)
     assert found.said == f"{written}\n"
     assert (tmp_path / "design.json").read_text() == f'{{\n  "x": {written}\n}}\n'
 
 
 @pytest.mark.parametrize("value", [1e-7, 3e-9, 0.1 + 0.2, 2.0**60, -0.0, 1e300, 5e-324])
 def test_a_number_is_written_so_that_it_is_read_as_the_same(value: float, tmp_path: Path) -> None:
-    found = shell("echo {x} >&2; echo area = 1", units={}).measure({"x": value}, tmp_path)
+    found = shell("echo {x} >&2; echo area = 1", units={}).measure({"x": value}, tmp_path, never)
     assert float(found.said) == value
 
 
 def test_outputs_may_be_in_a_file(tmp_path: Path) -> None:
     named = shell('echo "area = 7 mm2" > {output}; echo area = 1')
-    assert named.measure({}, tmp_path).values == {"area_m2": 7e-6}
+    assert named.measure({}, tmp_path, never).values == {"area_m2": 7e-6}
     (tmp_path / "outputs").unlink()
     quiet = shell('echo "area = 8" > outputs; echo area = 1')
-    assert quiet.measure({}, tmp_path).values == {"area_m2": 8e-12}
+    assert quiet.measure({}, tmp_path, never).values == {"area_m2": 8e-12}
     (tmp_path / "outputs").unlink()
-    found = shell(": {x} {output}; echo area = 1").measure({"x": 1.0}, tmp_path)
+    found = shell(": {x} {output}; echo area = 1").measure({"x": 1.0}, tmp_path, never)
     assert (found.kind, found.cause) == ("output", "there is no file outputs")
 
 
@@ -91,9 +91,9 @@ def test_a_relative_program_is_beside_the_study(tmp_path: Path) -> None:
     work.mkdir()
     (study / "synth.sh").write_text("#!/bin/sh\necho area = 5\n")
     (study / "synth.sh").chmod(0o755)
-    assert command("./synth.sh", beside=study).measure({}, work).values == {"area_m2": 5e-12}
+    assert command("./synth.sh", beside=study).measure({}, work, never).values == {"area_m2": 5e-12}
     (study / "synth.sh").write_text("#!/no/such/shell\n")
-    found = command("./synth.sh", beside=study).measure({}, work)
+    found = command("./synth.sh", beside=study).measure({}, work, never)
     assert found.kind == "start"
     assert found.cause == (
         f"{study}/./synth.sh cannot be started: No such file or directory; the file is there, but "
@@ -101,7 +101,7 @@ def test_a_relative_program_is_beside_the_study(tmp_path: Path) -> None:
     )
     for mode, why in ((0o644, "Permission denied"), (None, "No such file or directory")):
         (study / "synth.sh").unlink() if mode is None else (study / "synth.sh").chmod(mode)
-        found = command("./synth.sh", beside=study).measure({}, work)
+        found = command("./synth.sh", beside=study).measure({}, work, never)
         assert found.cause == f"{study}/./synth.sh cannot be started: {why}"
     assert hash(command("./synth.sh")) == hash(command("./synth.sh"))
 
@@ -120,7 +120,7 @@ def test_a_failure_has_a_kind_and_a_cause(text: str, kind: str, cause: str, tmp_
     folder = tmp_path / "work"
     folder.mkdir()
     limit = 0.3 if kind == "timeout" else 60.0
-    found = shell(text, timeout_s=limit).measure({}, folder)
+    found = shell(text, timeout_s=limit).measure({}, folder, never)
     assert (found.kind, found.cause, found.values) == (kind, cause, {})
     assert found.said == ("no licence\n" if kind == "exit" else "")
 
@@ -131,13 +131,13 @@ MUCH["[bytes([1]) * (1 << 20) for _ in range(1000)]' 2> /dev/null"] = ""  # it g
 
 @pytest.mark.parametrize("much", MUCH)
 def test_a_program_that_takes_too_much_memory_fails_of_that(much: str, tmp_path: Path) -> None:
-    found = shell(f"exec python3 -c '{much}", memory_byte=200_000_000).measure({}, tmp_path)
+    found = shell(f"exec python3 -c '{much}", memory_byte=200_000_000).measure({}, tmp_path, never)
     said = f"it took more memory than 200 MB (evaluate.memory): it returned 1{MUCH[much]}"
     assert (found.kind, found.cause) == ("memory", said)
 
 
 def test_a_program_has_its_time_on_every_core_and_the_memory_of_the_machine(tmp_path: Path) -> None:
-    shell("ulimit -t; ulimit -d", timeout_s=30.0).measure({}, tmp_path)
+    shell("ulimit -t; ulimit -d", timeout_s=30.0).measure({}, tmp_path, never)
     cpu_s, memory_kib = map(int, (tmp_path / OUTPUT).read_text().split())
     assert cpu_s == 30 * (os.cpu_count() or 1) + 1
     assert memory_kib == machine_byte() // 1024
@@ -145,18 +145,20 @@ def test_a_program_has_its_time_on_every_core_and_the_memory_of_the_machine(tmp_
 
 @pytest.mark.parametrize(("length", "shown"), [(100, "x" * 100), (101, "x" * 100 + "...")])
 def test_a_long_last_line_is_cut(length: int, shown: str, tmp_path: Path) -> None:
-    found = shell(f"echo first >&2; echo {'x' * length} >&2; exit 3").measure({}, tmp_path)
+    found = shell(f"echo first >&2; echo {'x' * length} >&2; exit 3").measure({}, tmp_path, never)
     assert found.cause == f"it returned 3 with the message '{shown}'"
 
 
 def test_only_the_end_of_standard_error_is_kept(tmp_path: Path) -> None:
-    found = shell("yes x | head -c 1000000 >&2; echo end >&2; echo area = 1").measure({}, tmp_path)
+    found = shell("yes x | head -c 1000000 >&2; echo end >&2; echo area = 1").measure(
+        {}, tmp_path, never
+    )
     assert found.said.endswith("x\nend\n")
     assert len(found.said) == (tmp_path / "standard_error").stat().st_size == 4_000
 
 
 def test_what_a_program_leaves_behind_neither_keeps_it_waiting_nor_stays(tmp_path: Path) -> None:
-    found = shell("(sleep 300 & echo $! > pid); echo area = 1").measure({}, tmp_path)
+    found = shell("(sleep 300 & echo $! > pid); echo area = 1").measure({}, tmp_path, never)
     assert found.values == {"area_m2": 1e-12}
     assert found.seconds < 60
     process = int((tmp_path / "pid").read_text())
@@ -170,7 +172,7 @@ def test_stop_ends_a_program(tmp_path: Path) -> None:
         asked.append((tmp_path / "pid").exists())
         return asked[-1]
 
-    found = shell(SLEEPER).measure_until({}, tmp_path, stop)
+    found = shell(SLEEPER).measure({}, tmp_path, stop)
     assert (found.kind, found.cause) == ("worker", "it was stopped")
     assert not alive(int((tmp_path / "pid").read_text()))
 
@@ -213,6 +215,6 @@ def test_an_argument_that_no_design_completes_is_refused(
 
 
 def test_a_measurement_that_worked_says_nothing_of_failure(tmp_path: Path) -> None:
-    found = shell("echo area = 1").measure({}, tmp_path)
+    found = shell("echo area = 1").measure({}, tmp_path, never)
     assert found == Measurement(values={"area_m2": 1e-12}, seconds=found.seconds)
     assert not found.failed

@@ -75,7 +75,6 @@ def test_other_content_of_the_file_is_measured_again(place: Path) -> None:
         ("figures", "figurs", "no function 'figurs'; did you mean 'figures'"),
         ("model.py", "other.py", "other.py cannot be read: No such file or directory"),
         ("unroll:", "u:", "figures is called with u, style, by name, and it takes unroll, style"),
-        ("  outputs", "  timeout: 1 min\n  outputs", "a function cannot be ended when its time"),
         (
             "model.py:figures",
             "model:figures",
@@ -87,6 +86,19 @@ def test_a_fault_says_what_to_write(place: Path, was: str, now: str, message: st
     place.write_text(STUDY.replace(was, now), encoding="utf-8")
     with pytest.raises(StudyError, match=message):
         dse.load(place)
+
+
+def test_a_function_of_a_file_has_limits_and_dies_alone(place: Path) -> None:
+    model = place.with_name("model.py")
+    ends = "__import__('os').abort() if style == 'slim' else __import__('time').sleep(99)"
+    bad = f"    if unroll == 4:\n        {ends}\n"
+    model.write_text(MODEL.replace("    return", f"{bad}    return"), encoding="utf-8")
+    place.write_text(STUDY.replace("  outputs", "  timeout: 3 s\n  outputs"), encoding="utf-8")
+    causes = dse.run(place, workers=2, overrides={"evaluate.retries": "0"}).manifest["measured"][
+        "causes"
+    ]
+    signal = "it was ended by SIGABRT (Aborted)"
+    assert {*causes} == {signal, "it took longer than 3 s", "ValueError: no timing"}
 
 
 def test_a_file_that_cannot_be_imported_ends_the_run(place: Path) -> None:

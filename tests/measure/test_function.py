@@ -11,6 +11,7 @@ import pytest
 
 from dse.contract.evaluators import Measurement, key
 from dse.measure.function import FunctionEvaluator, code_identity
+from tests.measure.evaluators import never
 
 
 def measured(returned: object) -> Measurement:
@@ -20,7 +21,7 @@ def measured(returned: object) -> Measurement:
         identity="test",
     )
     assert hash(evaluator) == hash(evaluator)
-    return evaluator.measure({"number": 1.0}, Path())
+    return evaluator.measure({"number": 1.0}, Path(), never)
 
 
 class Item:
@@ -36,7 +37,6 @@ class Item:
 def test_a_number_of_any_library_is_read(value: object) -> None:
     found = measured({"power": value})
     assert found == Measurement(values={"power_w": 3e-3}, seconds=found.seconds)
-    assert 0 <= found.seconds < 60
 
 
 @pytest.mark.parametrize(
@@ -68,9 +68,9 @@ def test_what_a_function_raises_is_a_cause_but_for_too_little_memory(error: Base
     evaluator = FunctionEvaluator(function=raising, outputs={}, identity="")
     if isinstance(error, MemoryError):
         with pytest.raises(MemoryError):
-            evaluator.measure({}, Path())
+            evaluator.measure({}, Path(), never)
         return
-    found = evaluator.measure({}, Path())
+    found = evaluator.measure({}, Path(), never)
     assert (found.kind, found.cause) == ("exit", f"{type(error).__name__}: x")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +13,13 @@ from dse.errors import DseError, OutputError
 from dse.measure import attempts
 from dse.measure.attempts import (
     Attempt,
-    InProcess,
+    InTurn,
     Terms,
     Threads,
-    UnusableProgramError,
-    attempted,
     measured,
     workers_for,
 )
+from dse.measure.function import FunctionEvaluator
 from tests.measure.evaluators import Acts, shell
 
 DOUBLE = "echo double = $(( 2 * {number} ))"
@@ -43,10 +41,9 @@ def numbers(count: int, **others: Value) -> list[dict[str, Value]]:
 
 
 def test_workers_are_chosen_by_what_measures(tmp_path: Path) -> None:
-    acts = Acts(counts="")
-    assert isinstance(workers_for(shell(DOUBLE), 1), Threads)
-    assert isinstance(workers_for(acts, 1), InProcess)
-    assert isinstance(workers_for(acts, 2), Threads)
+    function = FunctionEvaluator(function=dict, outputs={}, identity="")
+    kinds = [type(workers_for(one, count)) for one in (shell(DOUBLE), function) for count in (1, 2)]
+    assert kinds == [Threads, Threads, InTurn, Threads]
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -77,18 +74,20 @@ def test_attempts_are_counted_exactly(fails: int, retries: int, tmp_path: Path) 
         assert Path(each.folder).exists() == each.failed or not each.folder
 
 
-def test_the_folder_of_a_failure_is_kept_up_to_a_number(tmp_path: Path) -> None:
+def test_the_folder_of_a_failure_is_kept_on_request(tmp_path: Path) -> None:
     bad = shell("echo {number} > mine; exit 1")
-    found = all_of(bad, numbers(5), tmp_path / "a", workers=1, most_kept=2)
-    kept = {number: Path(each.folder) for number, each in found.items() if each.folder}
-    assert len(kept) == len(list((tmp_path / "a").iterdir())) == 2
-    assert all((folder / "mine").read_text() == f"{number}\n" for number, folder in kept.items())
+    for keep in (True, False):
+        found = all_of(bad, numbers(3), tmp_path / str(keep), workers=1, keep=keep)
+        kept = {number: Path(each.folder) for number, each in found.items() if each.folder}
+        assert len(kept) == len(list((tmp_path / str(keep)).iterdir())) == 3 * keep
+        mine = [(folder / "mine").read_text() == f"{n}\n" for n, folder in kept.items()]
+        assert all(mine)
 
 
 def test_a_program_that_is_missing_ends_all_at_once(tmp_path: Path) -> None:
     missing = shell("x")
     missing = type(missing)(arguments=["no-such-program"], outputs={}, identity="", beside="")
-    with pytest.raises(UnusableProgramError) as told:
+    with pytest.raises(DseError) as told:
         all_of(missing, numbers(50), tmp_path, retries=9)
     assert str(told.value) == (
         "no-such-program cannot be started: No such file or directory; nothing can be measured"
@@ -101,15 +100,10 @@ def test_a_folder_that_cannot_be_made_ends_all(tmp_path: Path) -> None:
         all_of(shell(DOUBLE), numbers(3), tmp_path / "file")
 
 
-@pytest.mark.parametrize("kind", ["command", "function"])
-def test_stop_ends_what_runs(kind: str, tmp_path: Path) -> None:
+def test_stop_ends_what_runs(tmp_path: Path) -> None:
     begun = tmp_path / "work"
-    command = shell("sleep 300")
-    acts = Acts(counts=str(tmp_path))
-    evaluator: Evaluator = command if kind == "command" else acts
-    designs = numbers(4, act="crawl", fails=1.0)
-    found = all_of(evaluator, designs, begun, stop=lambda: any(begun.glob("*/*")))
-    assert not found
+    sleeping = shell("sleep 300")
+    assert not all_of(sleeping, numbers(4), begun, stop=lambda: any(begun.glob("*/*")))
 
 
 @pytest.mark.parametrize("text", [DOUBLE, "exit 1"])
@@ -123,7 +117,7 @@ def test_what_has_just_ended_at_a_stop_is_kept_if_it_ended_well(text: str, tmp_p
             stopped.extend(found)
             return found
 
-    with Stopped(partial(attempted, shell(text)), 1) as workers:
+    with Stopped(shell(text), 1) as workers:
         found = all_of(
             shell(text), numbers(3), tmp_path, workers=workers, stop=lambda: bool(stopped)
         )
@@ -184,8 +178,6 @@ def test_too_little_memory_is_not_tried_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("act", "kind", "cause"),
     [
-        ("die", "worker", "its worker died: it was ended by SIGKILL (Killed)"),
-        ("end", "worker", "its worker died: it returned 0"),
         ("raise", "worker", "the evaluator failed: ValueError: no such thing"),
         ("leave", "worker", "the evaluator failed: SystemExit: "),
         ("fill", "memory", "there was too little memory"),
@@ -211,13 +203,3 @@ def test_a_poisoned_design_fails_and_the_rest_goes_on(
     assert {number: each.values["double"] for number, each in found.items()} == {
         number: 2.0 * number for number in (0, 1, 3, 5)
     }
-
-
-def test_what_cannot_be_sent_is_told(tmp_path: Path) -> None:
-    class Local(Acts):
-        pass
-
-    with pytest.raises(DseError) as told:
-        all_of(Local(counts=""), numbers(3), tmp_path)
-    assert "what measures cannot be sent to another process" in str(told.value)
-    assert "define it at the top of a module, or use one worker" in str(told.value)
