@@ -12,7 +12,8 @@ This package is all of the engine that a plug-in imports.  A search method may a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, make_dataclass
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from dse.contract.columns import WAIT_MODES as WAIT_MODES
 from dse.contract.columns import Column as Column
 from dse.contract.columns import Falling as Falling
 from dse.contract.columns import Rising as Rising
+from dse.contract.fields import field_rows
 from dse.contract.functions import EVIDENCE as EVIDENCE
 from dse.contract.functions import Function as Function
 from dse.contract.methods import Index as Index
@@ -239,12 +241,25 @@ class Kernel(Sureness):
     source: str = ""
 
 
+_COLUMNS: Any = make_dataclass(
+    "_COLUMNS",
+    [
+        (column, "float | None", None if row["neutral"] else 0.0)
+        for row in field_rows("interface")
+        for column in row["columns"].split()
+    ],
+    frozen=True,
+    kw_only=True,
+)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Interface(Sureness):
+class Interface(Sureness, _COLUMNS):  # type: ignore[misc]
     """Offload of work from a host to an accelerator (LogCA's record and additions for systems).
 
-    Times are given in cycles of the host or in seconds.  Both are added, so a record fills one of
-    the two.  If only the sum of overhead and latency is known, `overhead_share` of it is overhead.
+    Fields with a unit are those of `dse.contract.fields`, one for each column: ``overhead_cycles``
+    and ``overhead_s``.  Times are given in cycles of the host or in seconds.  Both are added, so a
+    record fills one of the two.  A field that is not given is None, or 0 where that is neutral.
 
     Attributes
     ----------
@@ -253,22 +268,7 @@ class Interface(Sureness):
     attachment
         ``inline`` for an engine in the path of the data, any other word for an engine outside it.
     pcie
-        One of `PCIE_LINKS`, or empty.  Fields from `max_payload_byte` to `batch` describe it.
-    max_payload_byte, max_read_request_byte, completion_byte
-        Most payload of a packet, of a read, and of one completion if that is less.
-    descriptors, batch
-        Descriptors of an offload, and offloads that share doorbell, interrupt and blocks of them.
-    round_trip_s
-        A read across the link, from request to data.
-    retransmit_share, segment_byte
-        For an engine in the path of the data: share of segments that are sent again, and the
-        payload of a segment.
-    buffer_j_per_bit
-        Energy to write or to read a bit of buffer.
-    idle_power_w, transfer_j_per_byte, attachment_area_m2
-        Constant power of the attachment, its energy for each payload byte, and its silicon area.
-    acceleration
-        Speed-up of a whole accelerator over the host (LogCA's A).
+        One of `PCIE_LINKS`, or empty.
     includes
         ``device`` if times include the device's computing: whole offloads, as measured.
     sources
@@ -279,43 +279,12 @@ class Interface(Sureness):
     label: str = ""
     host: str = ""
     attachment: str = ""
-    host_clock_hz: float | None = None
-    overhead_cycles: float = 0.0
-    overhead_s: float = 0.0
-    latency_cycles: float = 0.0
-    latency_s: float = 0.0
-    latency_cycles_per_byte: float = 0.0
-    latency_s_per_byte: float = 0.0
-    switch_cycles: float = 0.0
-    switch_s: float = 0.0
-    link_byte_per_cycle: float | None = None
-    link_byte_per_s: float | None = None
-    overhead_plus_latency_cycles: float = 0.0
-    overhead_plus_latency_s: float = 0.0
-    overhead_share: float | None = None
     pcie: str = ""
-    max_payload_byte: float | None = None
-    max_read_request_byte: float | None = None
-    completion_byte: float | None = None
-    descriptors: float | None = None
-    batch: float | None = None
-    round_trip_s: float = 0.0
-    retransmit_share: float = 0.0
-    segment_byte: float | None = None
     includes: str = ""
-    acceleration: float | None = None
     wait: str = "async"
     transfer: str = "cut_through"
     in_flight: float = 1.0
-    max_in_flight: float | None = None
-    host_cores: float | None = None
     host_power_w: float | None = None
-    buffer_area_m2_per_bit: float = 0.0
-    buffer_leakage_w_per_bit: float = 0.0
-    buffer_j_per_bit: float = 0.0
-    idle_power_w: float = 0.0
-    transfer_j_per_byte: float = 0.0
-    attachment_area_m2: float = 0.0
     source: str = ""
     sources: Mapping[str, str] = field(default_factory=dict, hash=False)
     note: str = ""

@@ -396,7 +396,7 @@ def _field_repair(infeasible: Study, field: Field) -> Repair | None:
     value, least = _first_feasible(infeasible, entry, limits_of(entry, _FACTOR)[field.more])
     if value is None:
         return None
-    whole = unit.integer or (unit.counts and now.is_integer())
+    whole = unit.integer or ("counts" in unit.kind and now.is_integer())
     for share in _BEYOND:
         further = value * (1.0 + share if field.more else 1.0 - share)
         texts = thresholds.candidates(further, field.column, up=field.more, whole=whole)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
@@ -23,12 +23,14 @@ from pydantic import (
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     Tag,
+    create_model,
 )
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
 
 from dse.algebra import units
 from dse.algebra.magnitudes import fault_of
+from dse.contract.fields import field_rows
 from dse.errors import UnitError
 from dse.files.csv import is_number
 from dse.model import labels
@@ -103,46 +105,35 @@ class Coded:
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """Metadata of a field: the columns that it may set, one per unit.
+    """Metadata of a field with a unit.  Its rules as in `dse.contract.fields`.
 
     Attributes
     ----------
     description, columns
-        Meaning of the field, and columns whose suffix is the unit.
-    integer, zero, among
-        True for a whole number, True if 0 is allowed, and the only values.
-    words, key
-        Texts with a value, and the key of a mapping that holds a number.
-    counts
-        True if it counts things: a share of one is a value, too, on request.
-    neutral
-        Value of its columns if it is not given, and has no effect.
-    unwritten
-        Replacement, in words, if neither a record nor the study gives it.
-    instead
-        Fields that replace it.
-    assumed
-        Value if a record omits it.  Otherwise it is neutral.
-    usual
-        Value if it is neutral, and the field to which it belongs is not.
-    belongs_to
-        Fields of which one must not be neutral, or no design has its columns.
+        Meaning of the field, and columns whose suffix is the unit, one per unit.
+    kind, among
+        Words on its values, and the only values.
+    neutral, assumed, usual, unwritten
+        Values if it is not given, and the words for them.
+    instead, belongs_to
+        Fields that replace it, and fields of which one must not be neutral.
     """
 
     description: str
     columns: tuple[str, ...]
-    integer: bool = False
-    zero: bool = False
+    kind: Collection[str] = ()
     among: tuple[float, ...] = ()
-    words: Mapping[str, float] = field(default_factory=dict)
-    key: str = ""
-    counts: bool = False
     neutral: float = 0.0
-    unwritten: str = ""
-    instead: tuple[str, ...] = ()
     assumed: float | None = None
     usual: float | None = None
+    unwritten: str = ""
+    instead: tuple[str, ...] = ()
     belongs_to: tuple[str, ...] = ()
+
+    @property
+    def integer(self) -> bool:
+        """Return whether it takes whole numbers only."""
+        return "integer" in self.kind
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -155,24 +146,19 @@ class Unit:
     ) -> JsonSchemaValue:
         """Describe the field to editors, with its unit and an example."""
         unit = " or ".join(filter(None, (units.label(name) for name in self.columns)))
-        examples = [*self.words] or [units.example(name) for name in self.columns]
         return {
             "description": self.description + (f" [{unit}]" if unit else ""),
-            "type": ["string", "number", *(["object"] if self.key else [])],
-            "examples": examples,
+            "type": ["string", "number"],
+            "examples": [units.example(name) for name in self.columns],
         }
 
     def read(self, written: Any) -> Given | None:
         """Return the value in SI, or raise an error that names the unit to write."""
         if written is None or isinstance(written, Given):
             return written
-        if isinstance(written, str) and written in self.words:
-            return Given(column=self.columns[0], value=self.words[written])
-        if self.key:
-            written = self._keyed(written)
-        given = _read(written, self.columns)
-        if given.value < 0 or (given.value == 0 and not self.zero):
-            rule, least = ("0 or more",) * 2 if self.zero else ("positive", "more than 0")
+        given, zero = _read(written, self.columns), "zero" in self.kind
+        if given.value < 0 or (given.value == 0 and not zero):
+            rule, least = ("0 or more",) * 2 if zero else ("positive", "more than 0")
             raise fault(f"it must be {rule}", f"write {least}")
         if self.integer and given.value != round(given.value):
             whole = units.show(max(1.0, round(given.value)), given.column)
@@ -183,14 +169,30 @@ class Unit:
             raise fault(f"it is one of {shown}", f"write {units.show(nearest, given.column)}")
         return given
 
-    def _keyed(self, written: Any) -> Any:
-        """Return the number of a mapping with `key`, or a single number."""
-        if isinstance(written, Mapping) and [*written] == [self.key]:
-            return written[self.key]
-        if is_number(str(written)) and not isinstance(written, bool):
-            return written
-        rule = f"this is one of {', '.join(self.words)}, or a number as {{{self.key}: 4}}"
-        raise fault(rule, f"write {' or '.join(self.words)}")
+
+class Arrivals(Unit):
+    """Metadata of the variation of gaps between arrivals: one of `WORDS`, or ``{cv2: 4}``."""
+
+    WORDS: ClassVar[Mapping[str, str]] = {"steady": "0", "poisson": "1"}
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Describe the field to editors."""
+        found = super().__get_pydantic_json_schema__(schema, handler)
+        return found | {"type": ["string", "number", "object"], "examples": [*self.WORDS]}
+
+    def read(self, written: Any) -> Given | None:
+        """Return the number of a word, of a mapping with `cv2`, or a single number."""
+        if isinstance(written, str):
+            written = self.WORDS.get(written, written)
+        elif isinstance(written, Mapping) and [*written] == ["cv2"]:
+            written = written["cv2"]
+        if written is None or isinstance(written, Given) or is_number(str(written)):
+            return super().read(written)
+        words = [*self.WORDS]
+        rule = f"this is one of {', '.join(words)}, or a number as {{cv2: 4}}"
+        raise fault(rule, f"write {' or '.join(words)}")
 
 
 def neutral(unit: Unit) -> dict[str, float]:
@@ -203,6 +205,27 @@ def quantity(description: str, *columns: str, **about: Any) -> Any:
     declared: Any = Field(default=None)
     declared.metadata.append(Unit(description, columns, **about))
     return declared
+
+
+def amounts(section: str, names: type[StudySection], prefix: str = "") -> Any:
+    """Return a section with the fields of `fields.csv` after those of `names`."""
+    declared = {row["field"]: (Amount, _amount(row, prefix)) for row in field_rows(section)}
+    declare: Any = create_model
+    return declare(names.__name__, __base__=names, __module__=__name__, **declared)
+
+
+def _amount(row: Mapping[str, str], prefix: str) -> Any:
+    texts = {name: row[name] for name in ("assumed", "usual", "neutral") if row[name]}
+    return quantity(
+        row["description"],
+        *(prefix + name for name in row["columns"].split()),
+        kind=row["kind"].split(),
+        among=tuple(map(float, row["among"].split())),
+        unwritten=row["unwritten"],
+        instead=tuple(row["instead"].split()),
+        belongs_to=tuple(row["belongs_to"].split()),
+        **{name: float(text) for name, text in texts.items()},
+    )
 
 
 def no_items() -> list[Any]:

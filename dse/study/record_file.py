@@ -15,14 +15,13 @@ from dse.plugins import registry
 from dse.study.cores import core_law, models
 from dse.study.cores.core_law import Form
 from dse.study.field_kinds import (
-    Amount,
     Given,
     Label,
     Node,
     StudySection,
     Uncertainty,
+    amounts,
     no_items,
-    quantity,
 )
 from dse.study.reader import Reader, validate_as
 from dse.study.workload_interface_budget import InterfaceSection, KernelSection, unspecified_fields
@@ -103,20 +102,14 @@ class KernelEntry(SureEntry, KernelSection):
     source: Text = ""
 
 
-class PlatformEntry(SureEntry):
-    """Surroundings of the cores: memory, constant power and a power cap (energy roofline)."""
-
+class _Platform(SureEntry):
     name: Name
     processor: Text = ""
     source: Text = ""
-    constant_power: Amount = quantity("Drawn whatever happens", "constant_power_w", zero=True)
-    usable_power: Amount = quantity("May be spent above constant power", "usable_power_w")
-    memory_bandwidth: Amount = quantity("Bandwidth of the memory", "memory_byte_per_s")
-    memory_energy: Amount = quantity("Energy of moving a byte", "memory_j_per_byte", zero=True)
-    single_rate: Amount = quantity("Operations in single precision", "single_op_per_s")
-    single_energy: Amount = quantity("Energy of one of them", "single_j_per_op", zero=True)
-    double_rate: Amount = quantity("Operations in double precision", "double_op_per_s")
-    double_energy: Amount = quantity("Energy of one of them", "double_j_per_op", zero=True)
+
+
+class PlatformEntry(amounts("platform", _Platform)):  # type: ignore[misc]
+    """Surroundings of the cores: memory, constant power and a power cap (energy roofline)."""
 
 
 class Record(StudySection):
