@@ -73,6 +73,8 @@ class Document:
         None while the study is prepared.
     recorded
         Evaluator of a finished run.
+    read
+        What it was read as, by the kind of section, so that it is read once.
     """
 
     data: dict[str, Any]
@@ -85,6 +87,7 @@ class Document:
     evaluate: Callable[..., Any] | None = None
     caches: Callable[[str, Ranges], MeasurementCache] | None = None
     recorded: RecordedEvaluator | None = None
+    read: dict[type, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def first_comment(self) -> str:

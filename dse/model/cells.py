@@ -66,7 +66,6 @@ class Cells:
         with np.errstate(all="ignore"):
             columns = self._columns(points, changed or {})
             violation = problem.missed(columns, _made)
-            place = len(violation) - 1  # of the last rule: no design fails
             violation += [] if problem.measured is None else [_ANYTHING]
             violation += [rule.enclosed_violation(columns) for rule in problem.constraints]
         goals = problem.goals
@@ -74,9 +73,6 @@ class Cells:
         pairs = [ends(column) for column in (*loss, *violation)]
         low, high = (matrix_of(side, shape) for side in zip(*pairs, strict=True))
         count = len(goals)
-        if problem.tolerant:  # with known numbers no design fails: functions saw only ranges
-            known = np.isfinite(low) & np.isfinite(high)
-            high[~known.all(axis=1), count + place] = np.inf
         best, worst = rounded(low[:, :count]), rounded(high[:, :count])
         return CellBounds(best, worst, low[:, count:], high[:, count:])
 

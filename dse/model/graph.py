@@ -234,10 +234,6 @@ def explain_missing(name: str, missing: Mapping[str, tuple[str, ...]]) -> tuple[
     return tuple(found)
 
 
-EVALUATED = "the design can be evaluated"
-"""The constraint that designs miss if they fail and a study treats these as infeasible."""
-
-
 class Failures:
     """Designs of one evaluation that failed, and the cause of the first."""
 

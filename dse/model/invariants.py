@@ -56,8 +56,7 @@ def _some(designs: Index) -> Index:
 def _refuse_negative(problem: Problem, index: Index, columns: Mapping[str, Any]) -> None:
     for quantity in problem.quantities:
         values = full_column(columns[quantity.name], len(index))
-        known = quantity.partial or problem.tolerant  # a quantity that no objective needs may fail
-        wrong = np.isnan(values) & (not known) | (values < 0) & (not quantity.signed)
+        wrong = np.isnan(values) & (not quantity.partial) | (values < 0) & (not quantity.signed)
         text = f"{quantity.name} is {{:.6g}}, and must be a number that is not negative"
         _refuse(problem, index, wrong, values, text)
 
@@ -68,7 +67,7 @@ def _hold_guards(problem: Problem, index: Index, columns: Mapping[str, Any]) -> 
         step = given.bind(guard)
         if step is not None:
             excess = np.broadcast_to(step(columns), (len(index),))
-            wrong = ~(excess <= guard.tolerance) & ~_failed(problem, excess)
+            wrong = ~(excess <= guard.tolerance)
             text = f"{guard.rule} ({guard.name}) is broken by {{:.3g}}, relative"
             _refuse(problem, index, wrong, excess, text)
 
@@ -85,14 +84,8 @@ def _grow_with_instances(problem: Problem, index: Index) -> None:
             for step in steps:
                 values = np.broadcast_to(after[step.name], (len(index),))
                 wrong = ~(values > before[step.name]) & _must_grow(step, before, after)
-                wrong &= ~_failed(problem, values)
                 text = f"{step.name} is {{:.6g}} and did not grow with an instance of {stage.name}"
                 _refuse(problem, index, wrong, values, text)
-
-
-def _failed(problem: Problem, values: Column) -> NDArray[np.bool_]:
-    """Return rows without a value to check: a quantity fails, and the study tolerates that."""
-    return np.isnan(values) & problem.tolerant
 
 
 def _must_grow(

@@ -23,7 +23,7 @@ from dse.model.evaluation import (
     rounded,
     shape_of,
 )
-from dse.model.graph import EVALUATED, REMEDY, Failures, Step
+from dse.model.graph import REMEDY, Failures, Step
 from dse.model.host import HostAlone
 from dse.model.labels import Labels
 from dse.model.measured import IS_MEASURED, MeasuredColumns
@@ -47,8 +47,6 @@ class Problem(Wired):
         The objectives and constraints of the study.
     requirements
         Conditions of every design, if the study provides their columns.
-    tolerant
-        True if a design that cannot be evaluated is infeasible.  Otherwise it is an error.
     measured
         The columns that are measured rather than computed, if any.  Only `evaluate` requests
         measurements, and only while a run allows it.
@@ -176,9 +174,8 @@ class Problem(Wired):
         """Return the constraint of each column of a violation, in words."""
         rules = tuple(requirement.rule for requirement in self.bound_requirements)
         exists = tuple(f"{name} exists" for name in self.partial_in_use)
-        evaluated = (EVALUATED,) if self.tolerant else ()
         measured = () if self.measured is None else (IS_MEASURED,)
-        return rules + exists + evaluated + measured + tuple(rule.text for rule in self.constraints)
+        return rules + exists + measured + tuple(rule.text for rule in self.constraints)
 
     def evaluate(
         self, points: Points, changed: Mapping[str, Column] | None = None, *, draws: int = 1
@@ -282,7 +279,7 @@ class Problem(Wired):
             found = self._columns(rows, plan, requirements, changed, every_stage_column=every)
             return host.columns_with_hosts(self, found, index, changed)
         changed = changed or {}
-        if failures is None and (self.tolerant or self.measured is not None):
+        if failures is None and self.measured is not None:
             failures = Failures()
         columns: dict[str, Any] = self.space.columns(points)
         if self.measured is not None and not changed.keys() >= set(self.measured.outputs):
@@ -303,8 +300,7 @@ def wired_alike(one: Problem, other: Problem) -> bool:
     def named(problem: Problem) -> list[tuple[str, ...]]:
         return [(axis.name, *axis.columns) for axis in problem.space.axes]
 
-    same = one.graph is other.graph and one.tolerant == other.tolerant
-    same = same and one.beside == other.beside
+    same = one.graph is other.graph and one.beside == other.beside
     same = same and named(one) == named(other)
     same = same and one.goals == other.goals and one.requirements == other.requirements
     same = same and [r.text for r in one.constraints] == [r.text for r in other.constraints]
@@ -329,7 +325,10 @@ def judged_measured(
     if not missing.any():
         return judged(problem, found, failed, reason)
     rows = np.tile(missing, len(found.loss) // len(missing))  # draws of each design
-    _exclude(problem, found, rows, IS_MEASURED)
+    violation = found.violation[rows]
+    found.violation[rows] = np.where(np.isnan(violation), np.inf, violation)
+    found.violation[rows, problem.constraint_names.index(IS_MEASURED)] = np.inf
+    found.loss[rows] = np.inf
     done = judged(problem, found, failed & ~rows, reason)
     row = int(np.argmax(missing))
     failure = f"{measurements[row].cause}, for the design {_text(problem, found.points, row)}"
@@ -339,26 +338,16 @@ def judged_measured(
 def judged(
     problem: Problem, found: Evaluation, failed: NDArray[np.bool_], reason: str
 ) -> Evaluation:
-    """Raise an error for designs that cannot be evaluated, or set them to miss that constraint.
+    """Return the losses and violations of n designs, all of which are numbers.
 
-    Parameters
-    ----------
-    problem
-        Problem of the designs.  Its `tolerant` decides.
-    found
-        Losses and violations of n designs.  Values of infeasible designs are replaced.
-    failed
-        Designs for which a function raised an error, shape (n,).
-    reason
-        Message of the first of these errors.
+    Functions raised an error for the designs `failed` (n,), the first with the message `reason`.
 
     Raises
     ------
     ContractError
-        A function failed, and the problem is not tolerant.
+        A function failed.
     NotFiniteError
-        A violation is NaN, or a loss of a feasible design is not finite, and the problem is not
-        tolerant.
+        A violation is NaN, or a loss of a feasible design is not finite.
     """
     infinite = found.feasible & ~np.isfinite(found.loss).all(axis=1)
     wrong = np.asarray(failed | infinite | np.isnan(found.violation).any(axis=1))
@@ -366,20 +355,8 @@ def judged(
         return replace(found, failed=wrong)
     row = int(np.argmax(wrong))
     said, remedy = (reason, REMEDY) if failed[row] else _complaint(problem, found, row)
-    failure = f"{said} for the design {_text(problem, found.points, row)}"
-    if not problem.tolerant:
-        kind = ContractError if failed[row] else NotFiniteError
-        raise kind(f"{failure}; {remedy}")
-    _exclude(problem, found, wrong, EVALUATED)
-    return replace(found, failed=wrong, failure=failure)
-
-
-def _exclude(problem: Problem, found: Evaluation, rows: NDArray[np.bool_], rule: str) -> None:
-    """Set designs to miss a rule, and every other rule whose violation is NaN."""
-    violation = found.violation[rows]
-    found.violation[rows] = np.where(np.isnan(violation), np.inf, violation)
-    found.violation[rows, problem.constraint_names.index(rule)] = np.inf
-    found.loss[rows] = np.inf
+    kind = ContractError if failed[row] else NotFiniteError
+    raise kind(f"{said} for the design {_text(problem, found.points, row)}; {remedy}")
 
 
 def _complaint(problem: Problem, found: Evaluation, row: int) -> tuple[str, str]:

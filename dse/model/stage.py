@@ -195,7 +195,6 @@ class Wired:
     goals: tuple[Goal, ...]
     constraints: tuple[Expression, ...] = ()
     requirements: tuple[Requirement, ...] = field(default=())
-    tolerant: bool = False
 
     @cached_property
     def search_plan(self) -> tuple[Step, ...]:
@@ -233,12 +232,11 @@ class Wired:
     def missed(self, columns: Mapping[str, Any], made: Callable[[Step, Any], Any]) -> list[Any]:
         """Return the misses of requirements, whose functions are `made` of columns.
 
-        Then the misses of quantities in use that do not exist, and a met rule that the design can
-        be evaluated, if the problem is tolerant.
+        Then the misses of quantities in use that do not exist.
         """
         found = [missed_by(step, made(step, columns)) for step in self.requirement_steps]
         found += [np.where(np.isnan(columns[name]), np.inf, -1.0) for name in self.partial_in_use]
-        return found + [np.full(1, -1.0)] * self.tolerant
+        return found
 
 
 @dataclass(frozen=True)

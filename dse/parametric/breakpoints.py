@@ -298,8 +298,7 @@ class Line:
     @property
     def bounded(self) -> bool:
         """Whether bounds of the space give the designs that may win between two values."""
-        small = not self.sampled or self.entry.problem.size <= LISTED
-        return small and not self.entry.problem.tolerant
+        return not self.sampled or self.entry.problem.size <= LISTED
 
     @cached_property
     def ends(self) -> list[Problem]:

@@ -67,7 +67,7 @@ def notes_of(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]
     for part in parts:
         yield from part.study.notes
         yield from host_notes(part.study.problem)
-    for rule in (_opaque, _estimated, _unmeasured, _implausible, _failures, _empty):
+    for rule in (_opaque, _estimated, _unmeasured, _implausible, _empty):
         yield from rule(parts, sweep, counts)
 
 
@@ -116,12 +116,6 @@ def _implausible(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[
             if found := implausible(part.study, best):
                 yield found[0] + ("" if sweep is None else _at(sweep, [place]))
                 return
-
-
-def _failures(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
-    if counts.failed and all(part.study.problem.measured is None for part in parts):
-        failed = plural(counts.failed, "design")
-        yield f"{failed} failed and count as infeasible; the first: {counts.failure}"
 
 
 def _empty(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:

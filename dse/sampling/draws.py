@@ -28,7 +28,7 @@ from dse.model.stage import Stage
 from dse.reports.designs import described
 from dse.sampling.certainty import RATE_FIELD, Candidate, Certainty, Uncertain, uncertain_of
 from dse.search import SearchSettings
-from dse.study.assumptions import growing_stages, regrown
+from dse.study.assumptions import regrown
 from dse.study.demand import followers
 from dse.study.study import Study
 
@@ -149,7 +149,7 @@ def _widened(study: Study, found: tuple[Uncertain, ...], factors: tuple[Column, 
             slowed[number] = _scaled(stage, PACED[0], share)
     times = max((float(factor.max()) for factor in rates), default=1.0)
     slowest = replace(problem, stages=tuple(slowed))
-    return replace(problem, space=regrown(slowest, growing & growing_stages(study), times).space)
+    return replace(problem, space=regrown(slowest, growing & study.growing, times).space)
 
 
 PART = 200_000

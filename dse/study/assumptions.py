@@ -26,9 +26,8 @@ from dse.model.space import Axis, Index, Space, constant
 from dse.model.tables import is_choice_of_scenario
 from dse.study import workload_interface_budget
 from dse.study.demand import OFFERED, RATE, followers
-from dse.study.overrides import validate
 from dse.study.scenario import field_path
-from dse.study.stages import CLOCK, mixed_axes, prefix
+from dse.study.stages import CLOCK, mixed_axes
 from dse.study.study import Study
 from dse.study.workload_interface_budget import declared_neutral, owners_of
 
@@ -146,7 +145,7 @@ def assumptions_of(
     the designs `of` (n, d) are assumptions, if given, because each row of such a table is one
     design.
     """
-    problem, growing = study.problem, growing_stages(study)
+    problem, growing = study.problem, study.growing
     known = (*_fields(problem, growing), *_records(problem, of))
     found = (*known, *_bounds(problem), *(_designs(problem, growing) if designs else ()))
     usable = [
@@ -288,15 +287,6 @@ def _bounds(problem: Problem) -> Iterator[Assumption]:
                 continue  # designs are rated for it
             name = constraint.text if len(numbers) == 1 else f"{constraint.text} [{order + 1}]"
             yield Assumption(name, quantity, number, False, problem, bound=(place, order))
-
-
-def growing_stages(study: Study) -> frozenset[str]:
-    """Return the stages whose counts go up to the number that carries the rate without others."""
-    return frozenset(
-        prefix(written, position)
-        for position, written in enumerate(validate(study.document).stages)
-        if written.fleet == "mixed" and written.takes_least
-    )
 
 
 def regrown(problem: Problem, growing: Collection[str], times: float = 1.0) -> Problem:

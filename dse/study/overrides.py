@@ -52,11 +52,14 @@ def validate(document: Document) -> StudyFile:
     StudyError
         All errors of its shape: unknown and missing keys, wrong types, wrong units.
     """
-    reader = Reader(document)
-    study = validate_as(StudyFile, reader)
-    if study is None:
-        raise StudyError(reader.faults)
-    return study
+    found: StudyFile | None = document.read.get(StudyFile)
+    if found is None:
+        reader = Reader(document)
+        found = validate_as(StudyFile, reader)
+        if found is None:
+            raise StudyError(reader.faults)
+        document.read[StudyFile] = found
+    return found
 
 
 DESIGN = "design"

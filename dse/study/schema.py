@@ -203,17 +203,9 @@ class SearchSection(StudySection):
         "CPU time that a proof may take, after which the front so far counts", "effort_s"
     )
     memory: Amount = quantity("Memory that a proof may take", "memory_byte")
-    on_failure: Literal["stop", "infeasible"] = option(
-        "Meaning of a failed evaluation: an error, or an infeasible design", "stop"
-    )
     options: dict[str, bool | int | float | str] = entries(
         "Options of the method (`dse list METHOD`)"
     )
-
-    @property
-    def tolerant(self) -> bool:
-        """Return whether a design that cannot be evaluated is infeasible, and no error."""
-        return self.on_failure == "infeasible"
 
     @property
     def spending(self) -> SpendingSection:

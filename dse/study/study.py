@@ -65,7 +65,7 @@ from dse.study.search_section import (
     share_of_best,
     stated_preference,
 )
-from dse.study.stages import Built, build, check_presence, check_whole, whole_accelerator
+from dse.study.stages import Built, build, check_presence, check_whole, prefix, whole_accelerator
 
 
 def parts_of(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> Sequence[Built]:
@@ -159,6 +159,8 @@ class Study:
         fits.
     refused
         Notes on rejected fits, and the measured offloads that are faster.
+    growing
+        Stages whose counts go up to the number that carries the rate without others.
     inputs
         Tables that the study names, by the name as written.
     sureness
@@ -179,6 +181,7 @@ class Study:
     measuring: schema.EvaluateSection | None = None
     unchecked: tuple[str, ...] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
+    growing: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
         """Return the question and the summary."""
@@ -358,7 +361,6 @@ def _modelled(written: schema.StudyFile, like: Study | None, reader: Reader) -> 
         goals,
         constraints,
         requirements,
-        tolerant=written.search.tolerant,
         measured=measured,
         devices={one.name: one.label for one in scenario.interfaces if one.label},
     )
@@ -392,8 +394,7 @@ def _over_designs(written: schema.StudyFile, reader: Reader) -> Study:
         written, lambda text: parse_expression(text, numbers, labels), reader
     )
     reader.raise_any()
-    tolerant = written.search.tolerant
-    problem = Problem(space, (), graph, goals, constraints, tolerant=tolerant)
+    problem = Problem(space, (), graph, goals, constraints)
     return _ready(written, problem, scenario, reader)
 
 
@@ -415,6 +416,11 @@ def _ready(
         mix=scenario.mix,
         measuring=written.evaluate,
         refused=reader.refused,
+        growing=frozenset(
+            prefix(stage, place)
+            for place, stage in enumerate(written.stages)
+            if stage.fleet == "mixed" and stage.takes_least
+        ),
     )
 
 

@@ -134,8 +134,6 @@ class Composer:
 
     def drop_replaceable_fleets(self, scenarios: Index) -> Index:
         """Close scenarios with the fleets that none replaces."""
-        if self.problem.tolerant:  # a fleet that is as good may fail
-            return scenarios
         for first in range(0, len(scenarios), BATCH):
             batch = Batch(self.bounds, self.parts, scenarios[first : first + BATCH])
             self.incumbents.compare(seeds(batch))
