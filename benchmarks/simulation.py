@@ -12,9 +12,10 @@ from benchmarks.timing import table
 from dse.contract import PCIE_LINKS
 from dse.model.problem import Problem
 from dse.model.space import Index
-from dse.simulation.events import arrivals, kinds, one_after_the_other
+from dse.simulation.passage import arrivals, kinds, pass_through
 from dse.simulation.pipeline import Traffic
-from dse.simulation.report import Seen, measure, traffic_of
+from dse.simulation.report import Seen, measure
+from dse.simulation.traffic import traffic_of
 from dse.study import study
 
 DESIGNS = 200
@@ -141,7 +142,7 @@ def witnessed(
     for seed, (one, load), rate in zip(seeds, drawn, rates, strict=True):
         kind = kinds(shares=one.shares, count=count, seed=seed)
         times = arrivals(cv2=cv2, rate_hz=rate / one.bits, count=count, seed=seed)
-        seen = dict(measure(one, one_after_the_other(one.pipelines, kind, times)))
+        seen = dict(measure(one, pass_through(one.pipelines, kind, times)))
         problem = study_of(seed, rate, cv2, mix).problem
         starved = float(problem.describe(first(problem)).get("starved_share", [0.0])[0])
         alone = sum(s * p.alone_s for s, p in zip(one.shares, one.pipelines, strict=True))
@@ -163,7 +164,7 @@ def saturated(designs: int = DESIGNS, count: int = 20_480) -> np.ndarray:
     pipelines = [one.pipelines[0] for one in passed]
     half, crowd = count // 2, np.zeros(count)
     alike = crowd.astype(np.intp)
-    ends = [one_after_the_other([one], alike, crowd).ended_s for one in pipelines]
+    ends = [pass_through([one], alike, crowd).ended_s for one in pipelines]
     seen = np.array([half / (end[-1] - end[half - 1]) for end in ends])
     # host cores are a requirement of the model and no limit of its rate
     host = [

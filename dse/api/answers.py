@@ -262,7 +262,7 @@ def simulate(
     overrides: Overrides | None = None,
     progress: Progress | None = None,
 ) -> Simulation:
-    """Simulate offloads through one design as discrete events, and compare the model with them.
+    """Simulate offloads through one design, and compare the model with them.
 
     >>> dse.simulate("studies/crypto_interface_100gbps.yaml", overrides="workload.arrivals=poisson")
 
@@ -278,13 +278,12 @@ def simulate(
     seed
         Seed of the arrivals and sizes.
     progress
-        Called with the number of offloads that have ended, and that arrive.
+        Called with the number of offloads so far, and of all.
 
     Returns
     -------
     Simulation
-        Its repr is the text that ``dse simulate`` prints.  An interrupt ends the simulation, and
-        the offloads that have ended until then are returned.
+        Its repr is the text that ``dse simulate`` prints.
 
     Raises
     ------

@@ -92,7 +92,7 @@ def uncertainty(call: Call, *, out: str | Path | None = None, json: bool = False
 
 @command("dse.api.answers:simulate")
 def simulate(call: Call, *, out: str | Path | None = None, json: bool = False) -> None:
-    """Simulate one design by discrete events, against the model.
+    """Simulate one design, against the model.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
-"""A check of the models of offloads: the same pipeline as discrete events, one after the other.
+"""A check of the models of offloads: the same pipeline, one offload after the other.
 
 No equation of a quantity is used here: fields of the study and columns of its stages become
-stations with times, and events are counted.  May import `dse.answers` and lower layers.
+stations with times.  May import `dse.answers` and lower layers.
 """

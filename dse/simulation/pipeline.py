@@ -180,5 +180,10 @@ class Traffic:
         """Return the number of offloads that arrive each second."""
         return min(self.demand_bit_per_s / self.bits, self.most_hz)
 
+    @property
+    def load(self) -> float:
+        """Return the share of the time for which the busiest part is busy."""
+        return self.rate_hz / self.most_hz
+
     def _mean(self, values: Sequence[float]) -> float:
         return sum(share * one for share, one in zip(self.shares, values, strict=True))

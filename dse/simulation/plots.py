@@ -36,7 +36,7 @@ def times_figure(found: Simulation) -> Figure:
         colour = FILLS[number % len(FILLS)]
         label = in_words(one.quantity)
         axes.axvline(one.model / factor, color=colour, lw=1.3, label=f"{label}, model")
-        seen = one.simulated.value / factor
+        seen = one.simulated / factor
         axes.axvline(seen, color=colour, lw=1.3, ls=":", label=f"{label}, simulation")
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: percent(share)))

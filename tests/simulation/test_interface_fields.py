@@ -10,7 +10,7 @@ from benchmarks.simulation import first
 from dse.errors import UnitError
 from dse.model.space import constant
 from dse.simulation.pipeline import Traffic
-from dse.simulation.report import traffic_of
+from dse.simulation.traffic import traffic_of
 from dse.study import study
 from dse.study.workload_interface_budget import CHOICES, PATHS
 
