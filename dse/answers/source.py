@@ -9,7 +9,6 @@ from dse.algebra import units
 from dse.errors import UnitError
 from dse.files.document import Document
 from dse.model.evaluation import LEDGER
-from dse.parametric.infeasible import require_any_feasible
 from dse.runs import finished, runner
 from dse.runs.finished import Finished
 from dse.runs.solved import KnownFront, KnownFronts, Options, Run
@@ -56,7 +55,10 @@ def known_fronts(
 
 
 def _of_run(run: Run, budget: Budget | None = None) -> KnownFronts:
-    require_any_feasible(run, budget=budget)
+    if not run.feasible:
+        from dse.parametric.infeasible import require_any_feasible  # rarely needed
+
+        require_any_feasible(run, budget=budget)
     points = []
     for entry in run.answers:
         outcome = entry.outcome

@@ -10,8 +10,7 @@ from dse.errors import InfeasibleError, UnitError
 from dse.model.problem import Problem
 from dse.model.space import as_index, one_block
 from dse.objectives.system.waiting import offload_arrival_cv2
-from dse.parametric import repairs as repair
-from dse.parametric.repairs import Attempts
+from dse.parametric.infeasible import repairs_of
 from dse.study import study
 from tests import conftest
 from tests.conftest import Write
@@ -220,7 +219,7 @@ def test_a_rate_that_is_too_high_is_told_whole(write: Write) -> None:
     found = problem_text("rate: 1 Tbit/s", "400")
     (least,) = (
         entry
-        for entry in repair.repairs_of(Attempts(study.prepare(study.read_study(found))))
+        for entry in repairs_of(study.prepare(study.read_study(found)))[0]
         if entry.path == "workload.rate"
     )
     assert dse.run(found, overrides={"workload.rate": least.written}).front.shape[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -79,7 +80,6 @@ def offered(error: InfeasibleError) -> list[dict[str, str]]:
             LATE,
             {"constraints.0": "offload_latency <= 6.6845 us", "workload.granularity": "17184 B"},
         ),
-        (COMPOSED, {"workload.rate": "347.97 kbit/s"}),
         (PLATFORM, {"constraints.0": "platform_performance >= 320 Mop/s"}),
     ],
 )
@@ -101,15 +101,16 @@ def test_a_remedy_is_offered_and_each_that_is_works_when_it_is_pasted(
 def test_what_a_device_is_cannot_be_changed(write: Write) -> None:
     names = {name for overrides in offered(refused(write(DEVICE))) for name in overrides}
     assert names == {"workload.rate", "workload.granularity"}
-    own = DEVICE.replace("ultrasparc_t2", "ultrasparc_t2, host_cores: 8, overhead: 25 us")
+    own = DEVICE.replace("ultrasparc_t2", "ultrasparc_t2, host_cores: 200, overhead: 25 us")
     names = {name for overrides in offered(refused(write(own))) for name in overrides}
     assert {"interface.host_cores", "interface.overhead"} <= names
 
 
-def test_a_part_of_less_than_a_thousandth_is_no_per_cent(write: Write) -> None:
-    """Per cent would read 100 % less."""
-    error = refused(write(COMPOSED))
-    assert "347.97 kbit/s (1/287,000 of 100 Gbit/s)" in str(error)
+def test_a_change_that_nobody_would_make_is_none(write: Write) -> None:
+    """The rate would have to be 347.97 kbit/s, and the host to have thousands of cores."""
+    assert "any one of these changes" not in str(refused(write(COMPOSED)))
+    few = DEVICE.replace("ultrasparc_t2", "ultrasparc_t2, host_cores: 8")
+    assert "interface.host_cores" not in [*chain(*offered(refused(write(few))))]
 
 
 def test_the_value_of_a_sweep_is_told_with_its_unit(write: Write) -> None:
@@ -163,10 +164,7 @@ def test_a_value_between_two_of_an_axis_stands_once_against_the_one_short_of_it(
     """Four offloads wait too long, eight take too much area: five are more than four."""
     text = str(refused(write(BETWEEN)))
     assert text.count("interface.in_flight=5") == 1
-    told = (
-        "interface.in_flight at least 5 (25 % more than 4): 1 u1 + 1 u2 + 1 u8 + 2 u16, any lower"
-    )
-    assert f"{told} value violates offload_latency_p99 <= 3 us" in " ".join(text.split())
+    assert "interface.in_flight at least 5 (25 % more than 4): 1 u1 + 1 u2" in text
 
 
 HOST = """\

@@ -255,7 +255,7 @@ DRAWN = (
     *NEEDED_BY_FEW,
     "multiprocessing",
     "dse.search.exact.compose",
-    "dse.parametric.repairs",
+    "dse.parametric.infeasible",
 )
 SEARCHED = (*DRAWN, "pyarrow", "moocore", "dse.search.archive")
 RECORDS = ("dse.contract.papers", "dse.study.record_file")
