@@ -207,9 +207,6 @@ class Requirement(_Wired):
     implies
         Quantities that are no arguments -> columns that they reach in every design that meets the
         requirement: consequences of the way the arguments are made, proven like the rest.
-    relaxed_by_less, relaxed_by_more
-        Columns of the study (``workload_rate_bit_per_s``) of which less, or more, can meet it.
-        If no design is feasible, the least change of each that admits a design is searched for.
     """
 
     _: KW_ONLY
@@ -219,8 +216,6 @@ class Requirement(_Wired):
     quantity: str = ""
     at_most: str = ""
     at_least: str = ""
-    relaxed_by_less: tuple[str, ...] = ()
-    relaxed_by_more: tuple[str, ...] = ()
     strict: bool = False
     implies: Mapping[str, str] = field(default_factory=dict)
 

@@ -39,15 +39,6 @@ def has_instances(*, stage_instances: Falling[Stages]) -> Column:
     rule="busy host cores are at most interface.host_cores",
     quantity="host_cores",
     at_most="interface_host_cores",
-    relaxed_by_less=(
-        "workload_rate_bit_per_s",
-        "interface_overhead_cycles",
-        "interface_overhead_s",
-        "interface_overhead_plus_latency_cycles",
-        "interface_overhead_plus_latency_s",
-        "interface_overhead_share",
-    ),
-    relaxed_by_more=("interface_host_cores", "workload_granularity_byte"),
 )
 def fits_host(*, host_cores: Rising[Column], interface_host_cores: Falling[Column]) -> Column:
     """Return the relative excess of busy host cores over the cores of the host."""
@@ -58,8 +49,6 @@ def fits_host(*, host_cores: Rising[Column], interface_host_cores: Falling[Colum
     rule="interface.in_flight is at most interface.max_in_flight",
     quantity="interface_in_flight",
     at_most="interface_max_in_flight",
-    relaxed_by_less=("interface_in_flight",),
-    relaxed_by_more=("interface_max_in_flight",),
 )
 def fits_in_flight(
     *, interface_in_flight: Rising[Column], interface_max_in_flight: Falling[Column]
@@ -72,8 +61,6 @@ def fits_in_flight(
     rule="interface.batch is at most interface.in_flight",
     quantity="interface_batch",
     at_most="interface_in_flight",
-    relaxed_by_less=("interface_batch",),
-    relaxed_by_more=("interface_in_flight",),
 )
 def fills_batch(*, interface_batch: Rising[Column], interface_in_flight: Falling[Column]) -> Column:
     """Return the relative excess of a batch over the offloads in flight, which never fill it."""
@@ -83,8 +70,6 @@ def fills_batch(*, interface_batch: Rising[Column], interface_in_flight: Falling
 @requirement(
     rule="constant power and leakage stay below budget.power_cap",
     strict=True,  # at the cap nothing is left to run with
-    relaxed_by_less=("budget_constant_power_w",),
-    relaxed_by_more=("budget_power_cap_w",),
 )
 def spares_power(
     *,
@@ -101,28 +86,6 @@ def spares_power(
     rule="the throughput reaches workload.rate",
     quantity="throughput_bit_per_s",
     at_least="demand_bit_per_s",
-    relaxed_by_less=(
-        "workload_rate_bit_per_s",
-        "interface_overhead_cycles",
-        "interface_overhead_s",
-        "interface_latency_cycles",
-        "interface_latency_s",
-        "interface_latency_cycles_per_byte",
-        "interface_latency_s_per_byte",
-        "interface_overhead_plus_latency_cycles",
-        "interface_overhead_plus_latency_s",
-        "interface_round_trip_s",
-    ),
-    relaxed_by_more=(
-        "workload_streams",
-        "workload_granularity_byte",
-        "interface_in_flight",
-        "interface_batch",
-        "interface_link_byte_per_s",
-        "interface_link_byte_per_cycle",
-        "budget_power_cap_w",
-        "budget_memory_byte_per_s",
-    ),
     implies={
         # the throughput is at most each limit, and met means that it is the demand
         **dict.fromkeys(_LIMITS, "demand_bit_per_s"),
@@ -140,17 +103,6 @@ def meets_demand(
 @requirement(
     rule="queues are stable if arrivals or sizes vary",
     strict=True,  # at a load of 1 lines grow without end
-    relaxed_by_less=(
-        "workload_rate_bit_per_s",
-        "interface_overhead_cycles",
-        "interface_overhead_s",
-    ),
-    relaxed_by_more=(
-        "interface_in_flight",
-        "interface_link_byte_per_s",
-        "interface_link_byte_per_cycle",
-        "workload_granularity_byte",
-    ),
 )
 def lines_end(
     *,
