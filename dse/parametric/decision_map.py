@@ -28,8 +28,8 @@ from dse.parametric.breakpoints import Line, intervals, proofs_text
 from dse.parametric.flips import NOTHING_FITS
 from dse.parametric.question import AnswerDesigns, NumberScale, Question, logarithmic_from
 from dse.reports.designs import objective_values, parts
-from dse.reports.sections import Section, html
-from dse.reports.text import Printable, in_words, plural, table_text, unit_suffix
+from dse.reports.sections import Section, html, sections_text
+from dse.reports.text import Printable, in_words, plural, unit_suffix
 from dse.search.exact.work import EffortError, limited
 from dse.search.settings import Budget
 from dse.study import study
@@ -67,51 +67,25 @@ class AnswerInterval:
 
     Attributes
     ----------
-    low, high
-        Both ends.
-    designs
-        The design in words, or nothing if none is feasible.
-    proof
-        The designs compared in between, in words.
+    name, proof
+        The answer, and the designs compared in between, in words.
     limited
         The reason why nothing is known beyond `high`, empty at the end of the range.
     curve
-        Rows of a value and the objectives there, from end to end.
+        Rows of a value and the objectives there, from end to end; without a design only values.
     """
 
     low: float
     high: float
-    designs: tuple[str, ...]
+    name: str
     proof: str
     limited: str = ""
     curve: tuple[tuple[float, ...], ...] = ()
 
     @property
-    def name(self) -> str:
-        """The answer."""
-        return self.designs[0] if self.designs else NOTHING_FITS
-
-    @property
-    def first(self) -> tuple[float, ...]:
-        """The objectives at the low end."""
-        return self.curve[0][1:]
-
-    @property
-    def last(self) -> tuple[float, ...]:
-        """The objectives at the high end."""
-        return self.curve[-1][1:]
-
-    def facts(self, quantity: str, goals: Sequence[str]) -> dict[str, Any]:
-        """Return its ends, the objectives there, and its proof as plain data."""
-        unit = unit_suffix(quantity)
-        return {
-            f"from{unit}": self.low,
-            f"to{unit}": self.high,
-            "answer": self.name,
-            "at_from": dict(zip(goals, self.first, strict=False)),
-            "at_to": dict(zip(goals, self.last, strict=False)),
-            "proof": self.proof,
-        }
+    def ends(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """The objectives at the low end, and at the high end."""
+        return self.curve[0][1:], self.curve[-1][1:]
 
 
 @dataclass(frozen=True)
@@ -178,11 +152,6 @@ class DecisionMap(Printable):
         return self.rows[0].intervals
 
     @property
-    def followed(self) -> str:
-        """The preference in words."""
-        return self.question.preference.text
-
-    @property
     def by(self) -> tuple[str, ...]:
         """The axes that distinguish answers, empty if all do."""
         return tuple(self.study.problem.space.axes[place].name for place in self.question.by)
@@ -213,9 +182,7 @@ class DecisionMap(Printable):
 
     def text(self) -> str:
         """Return the intervals of one number, or each answer's share over two, as a table."""
-        found = self.section
-        table = table_text(found.rows, found.headers)
-        return "\n\n".join([found.title, table, *filter(None, found.remarks)])
+        return sections_text(self.section.title, [replace(self.section, title="")])
 
     def _repr_html_(self) -> str:
         return html("", [self.section])
@@ -223,28 +190,26 @@ class DecisionMap(Printable):
     @property
     def section(self) -> Section:
         """The intervals of one number, or each answer's share over two, and their proof."""
-        ends = [
+        first, second = self.numbers[0], self.numbers[-1]
+        ranges = [
             f"{entry.name} from {entry.show(low)} to {entry.show(high)}"
             for entry, (low, high) in zip(self.numbers, self.ranges, strict=True)
         ]
-        title = f"{self.followed}, {' and '.join(ends)}"
+        title = f"{self.question.preference.text}, {' and '.join(ranges)}"
         proofs = proofs_text(one for row in self.rows for one in row.intervals)
         unfinished = (self.unfinished,) if self.unfinished else ()
         if len(self.numbers) == 1:
             headers = ("from", "to", *map(in_words, self.goals), "design")
             notes = (f"Compared in each interval: {proofs}.", *unfinished)
             return Section("intervals", title, (), headers, tuple(self._interval_rows()), notes)
-        labels, first, second = self.study.problem.labels, *self.numbers
-        rows = [
-            (f"{100 * s:.3g} %", labelled_line(name, labels)) for name, s in self.shares.items()
-        ]
-        unknown = "; between two rows nothing was compared"
-        if bands := len(self.unknown):
-            unknown += f": {bands} bands, where boundaries are further apart, are not known"
+        labels = self.study.problem.labels
+        rows = [(f"{100 * s:.3g} %", labelled_line(n, labels)) for n, s in self.shares.items()]
         note = (
             f"{plural(len(self.rows), 'row')} of {second.name}, compared in the intervals "
-            f"along {first.name}: {proofs}{unknown}"
+            f"along {first.name}: {proofs}; between two rows nothing was compared"
         )
+        if bands := len(self.unknown):
+            note += f": {bands} bands, where boundaries are further apart, are not known"
         return Section("map", title, (), ("share", "answer"), tuple(rows), (note, *unfinished))
 
     def _interval_rows(self) -> Iterator[tuple[str, ...]]:
@@ -253,58 +218,48 @@ class DecisionMap(Printable):
         for one, *between in zip(self.intervals, texts[:-1], texts[1:], strict=True):
             values = [
                 " to ".join(dict.fromkeys(units.show(end, name) for end in pair))
-                for name, *pair in zip(self.goals, one.first, one.last, strict=False)
+                for name, *pair in zip(self.goals, *one.ends, strict=False)
             ] or [""] * len(self.goals)
             yield (*between, *values, labelled_line(one.name, self.study.problem.labels))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the intervals or rows as plain data in SI."""
-        first, second = self.numbers[0], self.numbers[-1]
-        rows = [
-            [one.facts(first.quantity, self.goals) for one in row.intervals] for row in self.rows
-        ]
-        if len(self.numbers) == 1:
-            unit, ((low, high),), last = (
-                unit_suffix(first.quantity),
-                self.ranges,
-                self.intervals[-1],
-            )
-            return {
-                "swept": first.name,
-                f"from{unit}": low,
-                f"to{unit}": high,
-                "followed": self.followed,
-                "intervals": rows[0],
-                f"settled_to{unit}": last.high,
-                "range_ends_where": last.limited or None,
-            }
-        value = f"second{unit_suffix(second.quantity)}"
-        return {
-            "first": first.name,
-            "second": second.name,
-            "followed": self.followed,
+        """Return the intervals of one number, or the rows and shares over two, in SI."""
+        names = [f"{one.name}{unit_suffix(one.quantity)}" for one in self.numbers]
+        facts: dict[str, Any] = {
+            "ranges": dict(zip(names, self.ranges, strict=True)),
+            "followed": self.question.preference.text,
             "by": list(self.by),
-            "rows": [
-                {value: row.value, "intervals": known}
-                for row, known in zip(self.rows, rows, strict=True)
-            ],
-            "shares": self.shares,
             "unfinished": self.unfinished or None,
         }
+        unit = unit_suffix(self.numbers[0].quantity)
+        rows = [
+            [
+                {
+                    f"from{unit}": one.low,
+                    f"to{unit}": one.high,
+                    "answer": one.name,
+                    "at_from": dict(zip(self.goals, one.ends[0], strict=False)),
+                    "at_to": dict(zip(self.goals, one.ends[1], strict=False)),
+                    "proof": one.proof,
+                }
+                for one in row.intervals
+            ]
+            for row in self.rows
+        ]
+        if len(self.numbers) == 1:
+            return facts | {"intervals": rows[0]}
+        value = f"second{unit_suffix(self.numbers[1].quantity)}"
+        pairs = zip(self.rows, rows, strict=True)
+        known = [{value: row.value, "intervals": found} for row, found in pairs]
+        return facts | {"rows": known, "shares": self.shares}
 
 
 def _distinct(values: Sequence[float], quantity: str) -> list[str]:
     """Return values with their units, with four digits or as many as distinguish them."""
-    scales = [units.scale([value], quantity) for value in values]
-    shown = [value / factor for value, (factor, _) in zip(values, scales, strict=True)]
-    texts: list[str] = []
-    for least in range(4, 13):
-        digits = (max(least, len(f"{abs(one):.0f}")) for one in shown)  # all before the point
-        numbers = (f"{one:.{count}g}" for one, count in zip(shown, digits, strict=True))
-        texts = [f"{one} {unit}".rstrip() for one, (_, unit) in zip(numbers, scales, strict=True)]
-        if len({*texts}) == len({*values}):
-            break
-    return texts
+    texts = [units.show(value, quantity) for value in values]
+    if len({*texts}) == len({*values}):
+        return texts
+    return [units.show_exactly(float(f"{value:.12g}"), quantity) for value in values]
 
 
 def range_around(name: str, value: float, quantity: str, *, whole: bool = False) -> str:
@@ -357,54 +312,50 @@ def continue_map(
 ) -> DecisionMap:
     """Return a map with more rows than one that ended early."""
     budget = (budget or Budget()).within(begun.study.settings)
-    note = progress or (lambda done, planned: None)
+    two, unfinished = len(begun.numbers) > 1, ""
     rows = {row.value: row for row in begun.rows}
-    add, unfinished = _add_rows if len(begun.numbers) > 1 else _add_intervals, ""
     try:
         with limited(seconds=budget.left_s, byte=budget.byte) as work:
-            add(begun, rows, note)
+            for row, done, planned in _rows(begun, rows) if two else _only_row(begun):
+                rows[row.value] = row
+                if progress is not None:
+                    progress(done, planned)
     except EffortError as error:
         unfinished = work.ended or str(error)
-        least = "the first row" if len(begun.numbers) > 1 else "the answer at one end"
         if not rows:
+            least = "the first row" if two else "the answer at one end"
             raise TooLargeError(f"{unfinished}: not even {least} is known") from error
     found = replace(begun, rows=tuple(rows[value] for value in sorted(rows)))
-    if len(begun.numbers) > 1:
-        rest = f"{unfinished}: rows are further apart than elsewhere"
-        return replace(found, unfinished=rest if unfinished else "")
-    return _settled(found, unfinished)
+    last = found.intervals[-1]
+    if two:
+        unfinished += ": rows are further apart than elsewhere" * bool(unfinished)
+    elif unfinished := unfinished or last.limited:
+        unfinished = f"stopped at {found.numbers[0].show(last.high)}: above it {unfinished}"
+    return replace(found, unfinished=unfinished)
 
 
-def _settled(found: DecisionMap, unfinished: str) -> DecisionMap:
-    """Return a map of one number with the reason and the value of its early end."""
-    *others, last = found.intervals
-    last = replace(last, limited=unfinished or last.limited)
-    if not last.limited:
-        return found
-    text = f"stopped at {found.numbers[0].show(last.high)}: above it {last.limited}"
-    row = replace(found.rows[0], intervals=(*others, last))
-    return replace(found, rows=(row,), unfinished=text)
-
-
-def _add_intervals(begun: DecisionMap, rows: dict[float, MapRow], note: Progress) -> None:
-    """Add the only row of a map of one number, interval by interval."""
-    ((low, high),) = begun.ranges
+def _only_row(begun: DecisionMap) -> Iterator[tuple[MapRow, int, int]]:
+    """Yield the row of a map of one number, ever longer, and the hundredths done of all."""
+    ((low, high),), known = begun.ranges, list[AnswerInterval]()
     line = Line(begun.numbers[0], begun.question, begun.study.settings, (low, high))
     for one in intervals_of(line, _KNOTS):
-        before = rows[low].intervals if low in rows else ()
-        rows[low] = MapRow(low, (*before, one))
-        note(round(100 * math.log(one.high / low) / math.log(high / low)), 100)
+        known.append(one)
+        done = round(100 * math.log(one.high / low) / math.log(high / low))
+        yield MapRow(low, tuple(known)), done, 100
 
 
-def _add_rows(begun: DecisionMap, rows: dict[float, MapRow], note: Progress) -> None:
-    """Add rows until neighbours are alike or near."""
+def _rows(begun: DecisionMap, rows: dict[float, MapRow]) -> Iterator[tuple[MapRow, int, int]]:
+    """Yield rows until neighbours are alike or near, and the numbers done and planned.
+
+    The caller adds each to `rows`.
+    """
     second, (low, high) = begun.numbers[1], begun.ranges[1]
     scale = NumberScale(logarithmic_from(low, high), second.integer, second.among)
     pending = scale.values(low, high, FIRST_ROWS)
     while pending and len(rows) < MOST_ROWS:
         for value in [value for value in pending if value not in rows]:
-            rows[value] = _row(begun, value)
-            note(len(rows), len(rows) + len(pending))
+            row, done = _row(begun, value), len(rows) + 1
+            yield row, done, done + len(pending)
         pending = _between(rows, scale, begun.ranges[0])[: MOST_ROWS - len(rows)]
 
 
@@ -416,11 +367,10 @@ def _row(begun: DecisionMap, value: float) -> MapRow:
     line = Line(entry, begun.question, begun.study.settings, begun.ranges[0])
     found: list[AnswerInterval] = []
     for one in intervals_of(line):
-        if found and found[-1].designs == one.designs and found[-1].proof == one.proof:
-            curve = (found[-1].curve[0], one.curve[-1])
-            found[-1] = replace(one, low=found[-1].low, curve=curve)
-        else:
-            found.append(one)
+        if found and (found[-1].name, found[-1].proof) == (one.name, one.proof):
+            before = found.pop()
+            one = replace(one, low=before.low, curve=(before.curve[0], one.curve[-1]))
+        found.append(one)
     return MapRow(value, tuple(found))
 
 
@@ -480,7 +430,17 @@ def read_range(found: Document, written: str) -> tuple[Study, Assumption, float,
         raise UnitError(f"{written!r} is no range NAME=FROM..TO", _EXAMPLE)
     if is_number(low):  # it has the unit of the high end
         low = f"{low} {high.lstrip('+-0123456789.eE ')}".rstrip()
-    prepared, chosen = _named(found, name, low, high)
+    path = _field(name)
+    if path is None:
+        prepared = study.prepare(found)
+        chosen = choose_assumptions(assumptions_of(prepared), name)
+    else:
+        if path not in FIELDS:
+            raise UnitError(f"{path} takes choices, not numbers", "sweep a number")
+        column, _ = (_end(name, end, read_unit(FIELDS[path])).column for end in (low, high))
+        prepared = study.prepare(override(found, [(path, low)]))
+        known = assumptions_of(prepared)
+        chosen = tuple(a for a in known if a.quantity == column and a.name == path)
     if len(chosen) > 1:
         listed = ", ".join(entry.name for entry in chosen[:6])
         raise UnitError(f"{name!r} stands for several numbers", f"write one of {listed}")
@@ -490,21 +450,6 @@ def read_range(found: Document, written: str) -> tuple[Study, Assumption, float,
         if 0 < first < last:
             return prepared, entry, first, last
     raise UnitError(f"{low} to {high} is no range", "write the lower end first, above 0")
-
-
-def _named(found: Document, name: str, low: str, high: str) -> tuple[Study, tuple[Assumption, ...]]:
-    """Return the study at the low end of a number, and its assumptions of that name."""
-    path = _field(name)
-    if path is None:
-        prepared = study.prepare(found)
-        return prepared, choose_assumptions(assumptions_of(prepared), name)
-    unit = FIELDS.get(path)
-    if unit is None:
-        raise UnitError(f"{path} takes choices, not numbers", "sweep a number")
-    column, _ = (_end(name, end, read_unit(unit)).column for end in (low, high))
-    prepared = study.prepare(override(found, [(path, low)]))
-    known = assumptions_of(prepared)
-    return prepared, tuple(a for a in known if a.quantity == column and a.name == path)
 
 
 def _end(name: str, end: str, read: Callable[[str], T]) -> T:
@@ -517,12 +462,10 @@ def _end(name: str, end: str, read: Callable[[str], T]) -> T:
 
 def _field(name: str) -> str | None:
     """Return the field that `name` is or abbreviates, or None."""
-    if name in DECLARED:
-        return name
     short = [path for path in DECLARED if path.partition(".")[2] == name]
-    if len(short) > 1:
+    if name not in DECLARED and len(short) > 1:
         raise UnitError(f"{name!r} stands for several fields", nearest(name, short))
-    return short[0] if short else None
+    return name if name in DECLARED else next(iter(short), None)
 
 
 def axis_of(problem: Problem, name: str) -> int:
@@ -539,11 +482,11 @@ def intervals_of(line: Line, knots: int = 2) -> Iterator[AnswerInterval]:
     question = line.question
     for low, found, answer in intervals(line):
         texts = parts(line.at(low), answer.rows, counts=question.counts, by=question.by)
-        designs = tuple(", ".join(text) for text in texts[:1])
+        name = ", ".join(texts[0]) if texts else NOTHING_FITS
         values = line.scale.values(low, found.holds_to, knots)
         values = values if len(values) > 1 else values * 2
         curve = tuple(_curve(line, answer, values))
-        yield AnswerInterval(low, found.holds_to, designs, found.proof, found.limited, curve)
+        yield AnswerInterval(low, found.holds_to, name, found.proof, found.limited, curve)
 
 
 def _curve(

@@ -66,35 +66,35 @@ def save_flips(found: Flips, out: Path) -> None:
 
 def save_map(found: DecisionMap, out: Path) -> None:
     """Write a map as a table, as JSON and as a picture into a folder, all or nothing."""
-    if len(found.numbers) == 1:
-        draw = partial(crossovers_figure, found)
-        save_drawn(found.to_dict(), out, "crossovers", draw, _interval_rows(found))
-    else:
-        save_drawn(found.to_dict(), out, "map", partial(map_figure, found), _map_rows(found))
+    one = len(found.numbers) == 1
+    draw = partial(crossovers_figure if one else map_figure, found)
+    save_drawn(found.to_dict(), out, "crossovers" if one else "map", draw, _table(found))
 
 
-def _interval_rows(found: DecisionMap) -> Rows:
-    """Yield a line for each interval."""
-    unit = unit_suffix(found.numbers[0].quantity)
-    yield f"from{unit}", f"to{unit}", "design"
-    for one in found.intervals:
-        yield repr(one.low), repr(one.high), inert("".join(one.designs))
-
-
-def _map_rows(found: DecisionMap) -> Rows:
+def _table(found: DecisionMap) -> Rows:
     """Yield a line for each row and interval, with the objectives at both ends."""
-    first, second = (unit_suffix(entry.quantity) for entry in found.numbers)
+    first, *others = found.numbers
+    unit, heads = (
+        unit_suffix(first.quantity),
+        [f"{e.name}{unit_suffix(e.quantity)}" for e in others],
+    )
     values = [f"{name}_at_{end}" for end in ("from", "to") for name in found.goals]
-    yield f"{found.numbers[1].name}{second}", f"from{first}", f"to{first}", "answer", *values
+    yield *heads, f"from{unit}", f"to{unit}", "answer", *values
     for row in found.rows:
         for one in row.intervals:
-            ends = [*map(repr, (*one.first, *one.last))] or [""] * len(values)
-            yield repr(row.value), repr(one.low), repr(one.high), inert(one.name), *ends
+            ends = [*map(repr, sum(one.ends, ()))] or [""] * len(values)
+            yield (
+                *[repr(row.value)] * len(heads),
+                repr(one.low),
+                repr(one.high),
+                inert(one.name),
+                *ends,
+            )
 
 
 def _title(found: DecisionMap) -> str:
     """Return the preference and, if the study has one, its question."""
-    return ": ".join(filter(None, (found.followed, found.study.question)))
+    return ": ".join(filter(None, (found.question.preference.text, found.study.question)))
 
 
 def _new_figure(title: str, width: int, height: float) -> Figure:
@@ -274,28 +274,26 @@ def _name_inside(axes: Axes, found: DecisionMap, name: str, scales: Sequence[flo
 def _mark_study(axes: Axes, found: DecisionMap, scales: Sequence[float]) -> None:
     """Draw a star at the study itself, and the compared objective at the borders of its row."""
     x, y = found.own
-    level = y or math.sqrt(math.prod(found.ranges[1]))
-    row = min(found.rows, key=lambda row: abs(math.log(row.value / level)))
+    middle, height = (math.sqrt(math.prod(ends)) for ends in found.ranges)
+    row = min(found.rows, key=lambda row: abs(math.log(row.value / (y or height))))
     goal = found.question.column(found.study.problem) or 0
     beside: dict[str, Any] = {"textcoords": "offset points", "fontsize": 9, "zorder": 7}
-    beside |= {"path_effects": HALO}
-    up = -1 if row.value > math.sqrt(math.prod(found.ranges[1])) else 1  # away from the edge
+    beside |= {"path_effects": HALO, "va": "center"}
+    up = -1 if row.value > height else 1  # away from the edge
     for number, (one, other) in enumerate(pairwise(row.intervals)):
-        values = [end[goal] for end in (one.last, other.first) if end]
+        values = [end[goal] for end in (one.ends[1], other.ends[0]) if end]
         prices = dict.fromkeys(units.show(value, found.goals[goal]) for value in values)
         place = one.high / scales[0], row.value / scales[1]
         axes.plot(*place, "o", color="0.1", markersize=4, clip_on=False, zorder=6)
-        side = -1 if one.high > math.sqrt(math.prod(found.ranges[0])) else 1
-        ha, offset = "right" if side < 0 else "left", (6 * side, (20 + 14 * (number % 2)) * up)
+        side, ha = (-1, "right") if one.high > middle else (1, "left")
+        offset = 6 * side, (20 + 14 * (number % 2)) * up
         leader = {"arrowstyle": "-", "linewidth": 0.6, "shrinkA": 0}
-        axes.annotate(
-            " to ".join(prices), place, offset, ha=ha, va="center", arrowprops=leader, **beside
-        )
+        axes.annotate(" to ".join(prices), place, offset, ha=ha, arrowprops=leader, **beside)
     if x is not None and y is not None:
-        look: dict[str, Any] = {"color": "0.1", "markersize": 18, "markeredgecolor": "white"}
         place = x / scales[0], y / scales[1]
+        look: dict[str, Any] = {"color": "0.1", "markersize": 18, "markeredgecolor": "white"}
         axes.plot(*place, "*", clip_on=False, zorder=7, **look)
-        axes.annotate("the study", place, (-12, 0), ha="right", va="center", **beside)
+        axes.annotate("the study", place, (-12, 0), ha="right", **beside)
 
 
 def _map_legend(
@@ -308,9 +306,9 @@ def _map_legend(
     others = [name for name, colour in colours.items() if colour == _OTHERS]
     labels |= {others[0]: f"{len(others)} others"} if others else {}
     labels |= {"": "not known"} if unknown else {}
-    if labels:
-        handles = [Patch(label=label, **_look(name, colours)) for name, label in labels.items()]
-        columns = 3 if max(map(len, labels.values())) <= MOST_CHARACTERS else 1
+    handles = [Patch(label=label, **_look(name, colours)) for name, label in labels.items()]
+    columns = 3 if max(map(len, labels.values()), default=0) <= MOST_CHARACTERS else 1
+    if handles:
         figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=8)
 
 

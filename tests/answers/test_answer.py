@@ -487,7 +487,7 @@ def test_every_command_names_the_same_design(name: str, write, tmp_path: Path) -
     assert ", ".join(parts) == said["design"]
     asked = {"overrides": {key: given[key] for key in ("prefer", "tolerance") if key in given}}
     held = dse.decision_map(bare, "rate=100..101Gbps", counts=True, **asked).intervals[0]
-    assert held.designs == (said["design"],)
+    assert held.name == said["design"]
     sure = dse.uncertainty(path, samples=1)
     assert (sure.design, sure.found.pick.answer) == (said["design"], 1.0)
     moving = dse.uncertainty(bare, sobol=True, samples=2, **asked)

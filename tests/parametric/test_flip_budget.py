@@ -220,11 +220,11 @@ def test_a_sweep_says_up_to_where_it_is_settled(monkeypatch) -> None:
     some = find_map(document, ["rate=0.1..60Gbps"], counts=True)
     last = some.intervals[-1]
     assert len(some.intervals) == 2
-    assert last.designs == whole.intervals[1].designs
+    assert last.name == whole.intervals[1].name
     assert some.intervals[0].high == whole.intervals[0].high
     assert last.high == whole.intervals[1].high
     assert "above it the limit of 1e+06 s of CPU time was reached" in some.text()
-    assert some.to_dict()["settled_to_bit_per_s"] == last.high
+    assert some.to_dict()["intervals"][-1]["to_bit_per_s"] == last.high
 
 
 def test_a_sweep_without_time_is_refused() -> None:

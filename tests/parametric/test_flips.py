@@ -16,7 +16,7 @@ from dse.model.tables import design_names
 from dse.parametric import breakpoints
 from dse.parametric.breakpoints import EVERY
 from dse.parametric.decision_map import find_map
-from dse.parametric.flips import find_flips
+from dse.parametric.flips import NOTHING_FITS, find_flips
 from dse.study import assumptions, study
 from dse.study.overrides import override
 from tests.conftest import STUDIES, everything
@@ -270,9 +270,9 @@ objectives: {power: minimise, area: minimise}
 """
     result = find_map(prepared(text, write).document, ["rate=1..60Gbps"])
     intervals = [one for one in result.intervals if one.low < 21.8e9 < one.high]
-    assert all(one.designs for one in intervals)
+    assert NOTHING_FITS not in [one.name for one in intervals]
     assert answer(result.numbers[0].at(21.8e9), result.study.preference) is not None
-    empty = [one for one in result.intervals if not one.designs]
+    empty = [one for one in result.intervals if one.name == NOTHING_FITS]
     assert len(empty) == 3
     assert not any(one.proof == EVERY for one in empty)
 
@@ -286,9 +286,9 @@ objectives: {area: minimise, instances: minimise}
 prefer: area
 """
     result = find_map(prepared(text, write).document, ["granularity=1024..1040B"])
-    found = [(one.low, one.high, one.designs) for one in result.intervals]
-    assert found[:2] == [(1024.0, 1024.0, ("u4",)), (1025.0, 1028.0, ("u16",))]
-    for low, high, (design,) in found:
+    found = [(one.low, one.high, one.name) for one in result.intervals]
+    assert found[:2] == [(1024.0, 1024.0, "u4"), (1025.0, 1028.0, "u16")]
+    for low, high, design in found:
         for value in np.arange(low, high + 1):
             assert answer(result.numbers[0].at(value), result.study.preference)[0].endswith(design)
 
