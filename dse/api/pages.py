@@ -19,8 +19,8 @@ from dse.parametric.decision_map import find_map, range_around
 from dse.reports.front_view import cell_text, objectives_text, uncounted_text
 from dse.reports.sections import Readable, Section
 from dse.runs.finished import plot_run
+from dse.runs.record import MANIFEST
 from dse.runs.result import PAGE, Result
-from dse.runs.run_files import MANIFEST
 from dse.search.settings import budget_of
 from dse.study.assumptions import assumptions_of
 from dse.study.study import Study

@@ -23,14 +23,14 @@ from dse.model.space import Index
 from dse.model.tables import Table
 from dse.reports.designs import objective_values
 from dse.reports.text import listed, plural, rule_text
-from dse.runs import finished, run_files
+from dse.runs import finished, record
 from dse.runs.design_names import exact_name
 from dse.runs.finished import Finished, stands_for
 from dse.runs.limits import BOUND_TOLERANCE
 from dse.runs.manifest import UNMET, front_facts, study_facts
 from dse.runs.notes import Counts, FrontOfPart
-from dse.runs.run_files import evaluations_file, read_evaluations
 from dse.runs.runner import measure_front
+from dse.runs.tables import EVALUATIONS, FEASIBLE, read_evaluations
 from dse.search import Progress
 from dse.study import study
 from dse.study.study import Study
@@ -226,14 +226,13 @@ def check_mutual(every: Points) -> Check:
 def check_evaluations(run: Finished, every: Points) -> Check:
     """Check that every row is a design of the study, once, with the numbers of the model."""
     try:
-        table = read_evaluations(run.folder, run.manifest["evaluations_stored"])
+        if not (table := read_evaluations(run.folder, run.manifest["evaluations_stored"])):
+            return check_of("evaluations", [], "none is kept")
         wrong = list(_wrong(run, every, table))
     except OutputError as error:
         return check_of("evaluations", [str(error)], "")
     rows = plural(_length(table), "row")
-    right = (
-        f"{rows} of {evaluations_file(run.folder).name} as the model has them, each a design, once"
-    )
+    right = f"{rows} of {EVALUATIONS} as the model has them, each a design, once"
     return check_of("evaluations", wrong, right)
 
 
@@ -242,7 +241,7 @@ def _length(table: Table) -> int:
 
 
 def _wrong(run: Finished, every: Points, table: Table) -> Iterator[str]:
-    said, file = run.manifest["evaluations_stored"], evaluations_file(run.folder).name
+    said, file = run.manifest["evaluations_stored"], EVALUATIONS
     if said != _length(table):
         shown = plural(_length(table), "row")
         yield f"{file} has {shown}, and evaluations_stored of the manifest is {said}"
@@ -264,18 +263,18 @@ def _rows_of(run: Finished, choice: int, table: Table) -> Rows:
         return np.arange(_length(table))
     column, value = run.sweep.header, run.sweep.values[choice]
     if column not in table:
-        raise OutputError(f"{evaluations_file(run.folder).name} lacks the column {column}")
+        raise OutputError(f"{EVALUATIONS} lacks the column {column}")
     return np.flatnonzero(_same(table[column], np.full(_length(table), value)))
 
 
 def _wrong_part(run: Finished, point: WrittenFront, rows: Rows, part: Table) -> Iterator[str]:
     """Yield the errors of the evaluations at one value of the sweep."""
-    file = evaluations_file(run.folder).name
+    file = EVALUATIONS
     index = _designs(point, rows, part, file)
     for row in np.flatnonzero(~_rising(index)):
         yield f"row {rows[row + 1] + 1} of {file} is a design again, or out of order"
     expected = tables.design_table(point.problem, index)
-    expected["feasible"] = point.problem.evaluate(index).feasible
+    expected[FEASIBLE] = point.problem.evaluate(index).feasible
     lacking = [name for name in expected if name not in part]
     yield from (f"{file} lacks the column {name}" for name in lacking)
     for name, written in part.items():
@@ -336,9 +335,9 @@ def verify_run(
     folder: Path, *, trials: int, seed: int = 0, progress: Progress | None = None
 ) -> Verification:
     """Check the run in `folder` again, with parameters and errors as in `dse.verify`."""
-    manifest = finished.read_manifest(folder, changed=True)
+    manifest = record.read_manifest(folder, changed=True)
     ledger = ledger_of(manifest)
-    files, entries = run_files.changed_files(manifest, folder), run_files.changed_entries(manifest)
+    files, entries = record.changed_files(manifest, folder), record.changed_entries(manifest)
     written = (
         check_of("files", [*files], "each is unchanged since the run, by its checksum"),
         check_of("manifest", [*entries], "each entry is unchanged since the run, by its checksum"),
@@ -493,7 +492,7 @@ def check_summary(run: Finished, every: Points) -> Check:
         said["evaluated"], said["failed"], said["failure"], said["interrupted"], said.get(UNMET, ())
     )
     parts = [_measured(point, run, place) for place, point in enumerate(every)]
-    facts = front_facts(run.document, run.sweep, parts, counts)
+    facts = front_facts(run.sweep, parts, counts)
     error = max(part.quality.hypervolume.error for part in parts)
     volume = f"hypervolume (estimated, ± {error:.2g})" if error else "hypervolume"
     right = f"{volume}, reference point, recommended design, notes and names follow from the front"

@@ -22,7 +22,7 @@ from dse.model.problem import Problem
 from dse.reports.text import plural
 from dse.runs.limits import WATCH_PERIOD_S
 from dse.runs.measurements import ONLY_RUNS, causes_text
-from dse.runs.run_files import begin_manifest
+from dse.runs.record import begin_manifest
 from dse.search import FAILING, SearchSettings
 from dse.search.exact.work import StopError
 from dse.study.measuring import Working

@@ -2,7 +2,7 @@
 
 from dse.measure.evaluate import measured_quantities, measuring_lines, with_axes
 from dse.measure.measuring import let_measure
-from dse.measure.run_store import carry, kept_run, stored_run
+from dse.measure.run_store import carry, kept_run, rows_in, stored_run
 from dse.study.measuring import Measuring
 
 WING = Measuring(
@@ -12,5 +12,6 @@ WING = Measuring(
     measures=let_measure,
     keeps=kept_run,
     carry=carry,
+    rows=rows_in,
     stored=stored_run,
 )

@@ -8,32 +8,44 @@ import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from dse import search
-from dse.contract.evaluators import Ranges
+from dse.contract.evaluators import Ranges, RecordedEvaluator, key
 from dse.errors import InfeasibleError, OutputError, StoreError, StudyError, shortened, visible
 from dse.files.document import EVALUATE, IN_MEMORY, Document
 from dse.files.json import jsonable
 from dse.files.whole_folders import WorkingFolder
 from dse.files.yaml import flow_yaml
 from dse.measure.measuring import FailingError
-from dse.measure.store import Store, StoreCache, open_store, open_to_read
+from dse.measure.store import COPY, Store, StoreCache, open_store, open_to_read
 from dse.reports.text import plural
 from dse.runs.measurements import retry_text
-from dse.runs.run_files import MANIFEST
+from dse.runs.record import MANIFEST
 from dse.runs.solved import inputs_of
 from dse.study import study
-from dse.study.measuring import MEASURING, STORE, STORE_FILES, Keeping, StoredRun, time_measuring
+from dse.study.measuring import (
+    MEASURING,
+    STORE,
+    STORE_FILES,
+    Keeping,
+    RunRecord,
+    RunSearch,
+    StoredMeasurement,
+    StoredRun,
+    time_measuring,
+)
 from dse.study.overrides import Sweep, at_value, sweep_of
 from dse.study.search_section import Options
 
-Facts = Mapping[str, Any]
-
 _SAME = ("study", "search", "identity", "inputs")
 """Entries of the record that a resumed run shares with the earlier one."""
+
+_RECORD = TypeAdapter(RunRecord)
 
 
 def kept_run(place: WorkingFolder, document: Document, options: Options) -> tuple[str, Keeping]:
@@ -44,29 +56,34 @@ def kept_run(place: WorkingFolder, document: Document, options: Options) -> tupl
     OutputError
         The folder has measurements, and `options` neither resumes nor removes them, or both.
     """
-    facts = run_facts(document, options)
-    resume = resume_command(facts, place.target)
+    record = run_record(document, options)
+    resume = resume_command(record, place.target)
     if options.resume and options.fresh:
         raise OutputError(
             "--resume goes on, and --fresh begins again; "
             "leave one of them out (`resume` and `fresh` in Python)"
         )
-    count = 0
-    if not (options.resume or options.fresh) and (place.place / STORE).is_file():
-        with open_to_read(place.place) as store:
-            count = len(store)
-    if count:
+    again = options.resume or options.fresh
+    if count := 0 if again else len(rows_in(place.place)):
         state = "a" if (place.place / MANIFEST).is_file() else "an unfinished"
         raise OutputError(
             f"{place.target} holds {plural(count, 'measurement')} of {state} run; go on with it: "
             f"{resume}; or name another --out, or remove them with --fresh (`out` and `fresh` in "
             f"Python)"
         )
-    return resume, _keeping(place, document, options, facts)
+    return resume, _keeping(place, document, options, record)
 
 
-def run_facts(document: Document, options: Options) -> dict[str, Any]:
-    """Return the record of a run: study, search, evaluator, arguments."""
+def rows_in(folder: Path) -> Sequence[StoredMeasurement]:
+    """Return the measurements in the folder of a run, none without a store."""
+    if not (folder / STORE).is_file():
+        return ()
+    with open_to_read(folder) as store:
+        return tuple(store.found.values())
+
+
+def run_record(document: Document, options: Options) -> RunRecord:
+    """Return the record of a run."""
     sweep = sweep_of(document)
     prepared = study.prepare(document if sweep is None else at_value(document, sweep, 0))
     measured, settings = prepared.problem.measured, options.apply(prepared.settings)
@@ -76,30 +93,20 @@ def run_facts(document: Document, options: Options) -> dict[str, Any]:
     data = {name: part for name, part in document.data.items() if name != "search"}
     if isinstance(data.get(EVALUATE), dict):  # their number makes no difference
         data[EVALUATE] = {n: each for n, each in data[EVALUATE].items() if n != "workers"}
-    found = {
-        "study": data,
-        "search": {
-            "method": settings.method,
-            "seed": settings.seed,
-            "budget": settings.budget,
-            "options": dict(settings.options),
-            **({} if settings.time_s is None else {"time_s": settings.time_s}),
-        },
-        "identity": json.loads(measured.setup.evaluator.identity),
-        "inputs": {name: entry.sha256 for name, entry in inputs_of([prepared]).items()},
-        "run": {
-            "question": prepared.question,
-            "planned": _planned(prepared, settings, sweep),
-            "text": document.text,
-            "file": document.file if document.file == IN_MEMORY else os.path.abspath(document.file),
-            "overrides": [list(pair) for pair in document.overrides],
-            "identity": measured.setup.evaluator.identity,
-            "unit_names": dict(measured.setup.unit_names),
-            "arguments": [*_arguments(options)],
-        },
-    }
-    plain: dict[str, Any] = json.loads(json.dumps(jsonable(found)))  # as it is read back
-    return plain
+    found = RunRecord(
+        study=data,
+        search=RunSearch(**{one.name: getattr(settings, one.name) for one in fields(RunSearch)}),
+        identity=measured.setup.evaluator.identity,
+        inputs={name: entry.sha256 for name, entry in inputs_of([prepared]).items()},
+        question=prepared.question,
+        text=document.text,
+        file=document.file if document.file == IN_MEMORY else os.path.abspath(document.file),
+        overrides=[(path, str(value)) for path, value in document.overrides],
+        planned=_planned(prepared, settings, sweep),
+        unit_names=dict(measured.setup.unit_names),
+        arguments=[*_arguments(options)],
+    )
+    return _RECORD.validate_python(json.loads(json.dumps(jsonable(asdict(found)))))  # as read back
 
 
 def _planned(prepared: study.Study, settings: search.SearchSettings, sweep: Sweep | None) -> int:
@@ -122,21 +129,22 @@ def _arguments(options: Options) -> Iterator[str]:
         yield from ("--reuse", os.path.abspath(folder))
 
 
-def resume_command(facts: Facts, folder: Path) -> str:
+def resume_command(record: RunRecord, folder: Path) -> str:
     """Return the command that resumes a run, or the call if a function of Python measures."""
-    run = facts["run"]
-    if run["file"] == IN_MEMORY or "function" in facts["identity"]:
+    section = record.study.get(EVALUATE)
+    named = isinstance(section, dict) and {"command", "function"} & section.keys()
+    if record.file == IN_MEMORY or not named:
         return f"dse.run(..., out={str(folder)!r}, resume=True), otherwise called as before"
-    file = os.path.relpath(run["file"])
-    overrides = [f"--set={path}={value}" for path, value in run["overrides"]]
-    known = run["file"] if file.startswith("..") else file
-    command = ["dse", "run", known, *overrides, *run["arguments"], "--out", str(folder)]
+    file = os.path.relpath(record.file)
+    overrides = [f"--set={path}={value}" for path, value in record.overrides]
+    known = record.file if file.startswith("..") else file
+    command = ["dse", "run", known, *overrides, *record.arguments, "--out", str(folder)]
     return shlex.join([*command, "--resume"])
 
 
 @contextmanager
 def _keeping(
-    place: WorkingFolder, document: Document, options: Options, facts: Facts
+    place: WorkingFolder, document: Document, options: Options, record: RunRecord
 ) -> Iterator[tuple[Document, Options]]:
     """Yield a study whose measurements are kept in the folder of its run, and its options.
 
@@ -151,7 +159,7 @@ def _keeping(
         folder.mkdir(parents=True, exist_ok=True)
         opened.callback(_remove_if_empty, folder, made)
         store = opened.enter_context(open_store(folder))
-        _require_same(store, facts, place.target)
+        _require_same(store, record, place.target)
         caches: list[StoreCache] = []
 
         def cache(identity: str, ranges: Ranges) -> StoreCache:
@@ -167,14 +175,14 @@ def _keeping(
         try:
             yield replace(document, caches=cache), inside
         except BaseException as error:
-            _note_how_to_go_on(error, folder, resume_command(facts, place.target))
+            _note_how_to_go_on(error, folder, resume_command(record, place.target))
             raise
         finally:
             for each in caches:
                 each.reused = ()  # those stores are closed
 
 
-def _require_same(store: Store, facts: Facts, folder: Path) -> None:
+def _require_same(store: Store, record: RunRecord, folder: Path) -> None:
     """Store the record of a run, after a refusal to resume another one.
 
     Raises
@@ -182,11 +190,11 @@ def _require_same(store: Store, facts: Facts, folder: Path) -> None:
     OutputError
         With a line for each changed field.
     """
-    old, new = ({name: (one or {}).get(name, {}) for name in _SAME} for one in (store.facts, facts))
-    changed = [*_changes("", old, new)]
-    if store.facts is None or not changed:
-        if store.facts != facts:
-            store.describe(facts)
+    new = asdict(record)
+    old = store.facts if store.facts and len(store) else new
+    changed = [line for name in _SAME for line in _changes(name, old.get(name), new[name])]
+    if not changed:
+        store.describe(new)
         return
     held, reuse, named = plural(len(store), "measurement"), "", ""
     means = f"what measures has changed, so that its {held} no longer hold: all is measured again"
@@ -203,10 +211,11 @@ def _require_same(store: Store, facts: Facts, folder: Path) -> None:
 
 def _changes(path: str, before: Any, after: Any) -> Iterator[str]:
     """Yield a line ``search.budget: 100 -> 200`` for each changed field of plain data."""
+    if path == "identity" and isinstance(before, str):
+        before, after = json.loads(before), json.loads(after)
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for name in dict.fromkeys((*before, *after)):
-            inside = f"{path}.{name}" if path else str(name)
-            yield from _changes(inside, before.get(name), after.get(name))
+            yield from _changes(f"{path}.{name}".lstrip("."), before.get(name), after.get(name))
         return
     texts = ["not set" if one is None else flow_yaml(one) for one in (before, after)]
     if texts[0] != texts[1]:
@@ -217,11 +226,10 @@ def _note_how_to_go_on(error: BaseException, folder: Path, command: str) -> None
     if isinstance(error, InfeasibleError | StudyError):
         return
     kept, in_vain = "what was measured is", isinstance(error, FailingError)
-    with suppress(StoreError), open_to_read(folder) as seen:  # after an error of the disk
-        if not len(seen):
+    with suppress(StoreError):  # after an error of the disk
+        if not (rows := rows_in(folder)):
             return
-        kept = f"{plural(len(seen), 'measurement')} {'is' if len(seen) == 1 else 'are'}"
-        rows = seen.found.values()
+        kept = f"{plural(len(rows), 'measurement')} {'is' if len(rows) == 1 else 'are'}"
         in_vain |= all(row.measurement.failed for row in rows)  # so it would end again
     error.add_note(f"{kept} kept; {retry_text(folder) if in_vain else f'go on with: {command}'}")
 
@@ -229,12 +237,10 @@ def _note_how_to_go_on(error: BaseException, folder: Path, command: str) -> None
 def _remove_if_empty(folder: Path, made: Sequence[Path]) -> None:
     """Remove a store without measurements, and the folders that were made for it."""
     with suppress(OSError, StoreError):
-        with open_to_read(folder) as store:
-            if len(store):
-                return
-        _remove(folder)
-        for each in made:
-            each.rmdir()
+        if not rows_in(folder):
+            _remove(folder)
+            for each in made:
+                each.rmdir()
 
 
 def _remove(folder: Path) -> None:
@@ -243,14 +249,30 @@ def _remove(folder: Path) -> None:
     shutil.rmtree(folder / MEASURING, ignore_errors=True)
 
 
-def carry(run: Path, fresh: Path) -> None:
-    """Copy the measurements in the folder of a run, if any, to another one."""
-    if not (run / STORE).is_file():
-        return
-    with open_to_read(run) as store:
-        store.copy_to(fresh)
-    if (run / MEASURING).is_dir():
-        shutil.copytree(run / MEASURING, fresh / MEASURING, symlinks=True, copy_function=_linked)
+def carry(run: Path | None, recorded: RecordedEvaluator | None, fresh: Path) -> int:
+    """Copy the measurements in the folder of a run, or else `recorded` ones, to a new folder.
+
+    Returns their number.
+    """
+    if run is not None and (run / STORE).is_file():
+        with open_to_read(run) as store:
+            store.copy_to(fresh)
+            count = len(store)
+        if (run / MEASURING).is_dir():
+            shutil.copytree(
+                run / MEASURING, fresh / MEASURING, copy_function=_linked, symlinks=True
+            )
+        return count
+    if recorded is None:
+        return 0
+    pairs = {key(recorded.identity, design): (design, one) for design, one in recorded.found}
+    with open_store(fresh) as store:
+        store.keep(
+            recorded.identity,
+            {name: one for name, (_, one) in pairs.items()},
+            {name: design for name, (design, _) in pairs.items()},
+        )
+    return len(pairs)
 
 
 def _linked(source: str, target: str) -> None:
@@ -263,20 +285,24 @@ def _linked(source: str, target: str) -> None:
         shutil.copy2(source, target)
 
 
-def stored_run(folder: Path) -> StoredRun:
-    """Return the content of the store of a run, which may go on meanwhile.
+def stored_run(folder: Path) -> StoredRun | None:
+    """Return the content of the store of a run, which may go on meanwhile, None without a record.
 
     Raises
     ------
     StoreError
-        It cannot be read, or has no record of the run.
+        It cannot be read.
     """
     with open_to_read(folder) as store:
-        facts = store.facts
-        if facts is None:
-            reuse = f"use what it has by: dse run STUDY --reuse {folder} --out NEW"
-            begin = f"nothing is measured yet: dse run STUDY --out {folder}"
-            remedy = reuse if len(store) else begin
-            raise StoreError(f"{store.path} does not say of which study it is; {remedy}")
-        command = resume_command(facts, folder)
-        return StoredRun(folder, facts, tuple(store.found.values()), command)
+        if store.facts is None:
+            return None
+        try:
+            record = _RECORD.validate_python(store.facts)
+        except ValidationError as error:
+            reason = error.errors(include_url=False, include_input=False)[0]
+            where = ".".join(map(str, reason["loc"]))
+            raise StoreError(
+                f"{store.path} is damaged: {where}: {reason['msg']}; {COPY}"
+            ) from error
+        command = resume_command(record, folder)
+        return StoredRun(folder, record, tuple(store.found.values()), command)

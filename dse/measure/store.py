@@ -5,16 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import sqlite3
+import subprocess
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from dse.contract.evaluators import Measurement, Ranges, Value, key
+from pydantic import TypeAdapter
+
+from dse.contract.evaluators import Measurement, Ranges, Value
 from dse.errors import StoreError
 from dse.files.whole_folders import flush
 from dse.study.measuring import STORE, STORE_FILES, StoredMeasurement
@@ -22,44 +24,24 @@ from dse.study.measuring import STORE, STORE_FILES, StoredMeasurement
 APPLICATION = 0x44534531
 """Mark of an SQLite file that is a store (``DSE1`` in ASCII)."""
 
-VERSION = 5
+VERSION = 6
 """Version of the schema."""
 
 SCHEMA = (
-    "CREATE TABLE evaluations (number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, "
-    "content TEXT NOT NULL, checksum TEXT NOT NULL)"
+    "CREATE TABLE evaluations (number INTEGER PRIMARY KEY, content TEXT NOT NULL, "
+    "checksum TEXT NOT NULL)"
 )
 """Measurements are numbered from 1 without gaps, and row 0 is the record of the run.  Content is
-JSON in ASCII, for any text, also with NUL and lone surrogates."""
+JSON, in which a lone surrogate is a question mark."""
 
 WRITER_WAIT_S = 60.0
 """Longest time to wait for another process that writes."""
 
-MOUNTS = Path("/proc/self/mountinfo")
-
-NETWORK = frozenset(
-    [
-        *("9p", "afs", "beegfs", "ceph", "cifs", "coda", "glusterfs", "gpfs", "lustre", "ncpfs"),
-        *("nfs", "nfs4", "orangefs", "panfs", "pvfs2", "smb3", "smbfs", "virtiofs"),
-        *("fuse.ceph", "fuse.gcsfuse", "fuse.glusterfs", "fuse.juicefs", "fuse.rclone"),
-        *("fuse.s3fs", "fuse.sshfs"),
-    ]
-)
-"""Types of file systems on Linux that several machines can write to at a time."""
-
 GO_ON = "go on with --resume (`resume` in Python)"
-_REASONS = {
-    "FULL": f"cannot be written: the disk is full; free some space and {GO_ON}",
-    "IOERR": f"cannot be read or written: the disk fails; check it, and {GO_ON}",
-    "BUSY": f"has been held by another process for {WRITER_WAIT_S:g} s; end that one, "
-    "and try again",
-    "LOCKED": "is held by another process; end that one, and try again",
-    "READONLY": "may not be written; name another folder, or change its permissions",
-    "PERM": "may not be written; name another folder, or change its permissions",
-    "CANTOPEN": "cannot be opened; the file has to be readable, and its folder writable",
-    "NOTADB": "is not a database; name another folder, or move it away",
-}
-"""Message for each code of SQLite.  With any other code the store is damaged."""
+
+COPY = "put back a copy of it, or begin again with --fresh (`fresh` in Python)"
+
+_ROW = TypeAdapter(StoredMeasurement)
 
 
 def open_store(folder: Path) -> Store:
@@ -76,11 +58,10 @@ def open_store(folder: Path) -> Store:
     path = folder / STORE
     _require_files(folder)
     with _errors_of(path):
-        kind = network_type(folder)
-        if kind:
+        if is_remote(folder):
             raise StoreError(
-                f"{path} would be on a network file system ({kind}), where locks and flushes "
-                f"cannot be relied on; name a folder on a local disk"
+                f"{path} would be on a network file system, where locks and flushes cannot be "
+                f"relied on; name a folder on a local disk"
             )
         if not path.exists():
             _make(path)
@@ -88,12 +69,7 @@ def open_store(folder: Path) -> Store:
         try:
             # each transaction is on disk when it ends, and readers delay no one:
             # https://www.sqlite.org/wal.html, and "FULL" of https://www.sqlite.org/pragma.html
-            (mode,) = store.connection.execute("PRAGMA journal_mode = WAL").fetchone()
-            if mode != "wal":
-                raise StoreError(
-                    f"{path} cannot have a write-ahead log on this file system; "
-                    f"name a folder on a local disk"
-                )
+            store.connection.execute("PRAGMA journal_mode = WAL")
             store.connection.execute("PRAGMA synchronous = FULL")
         except BaseException:
             store.close()
@@ -127,6 +103,15 @@ def open_to_read(folder: Path) -> Store:
         store = _opened(path, "mode=rw" if written else "mode=ro&immutable=1")
         store.connection.execute("PRAGMA query_only = ON")
     return store
+
+
+def is_remote(folder: Path) -> bool:
+    """Return whether a folder is on a network file system, as far as `df` knows."""
+    command = ["df", "--local", "--", str(folder.absolute())]
+    with suppress(OSError):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+        return "no file systems processed" in done.stderr
+    return False
 
 
 def _require_files(folder: Path) -> None:
@@ -178,37 +163,14 @@ def _check(path: Path, connection: sqlite3.Connection) -> None:
             f"{path} has version {version} of the schema, and this program knows {VERSION}; "
             f"use the program that wrote it, or begin again with --fresh (`fresh` in Python)"
         )
-    if found != "ok":
-        raise _damaged(path, found.replace("\n", " "))
     tables = connection.execute("SELECT sql FROM sqlite_master WHERE sql NOT NULL").fetchall()
-    if tables != [(SCHEMA,)]:
-        raise _damaged(path, "its tables are not those of a store")
-
-
-def network_type(folder: Path, mounts: Path = MOUNTS) -> str:
-    """Return the type of the network file system of a folder, or an empty text.
-
-    `mounts` is ``/proc/pid/mountinfo`` as in proc(5).  Without it the type is unknown.
-    """
-    try:
-        lines = mounts.read_text(errors="surrogateescape").splitlines()
-    except OSError:
-        return ""
-    place, found, longest = Path(os.path.realpath(folder)), "", -1
-    for line in lines:
-        fields, _, tail = line.partition(" - ")
-        # spaces and the like are octal numbers
-        at = Path(re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), fields.split()[4]))
-        if len(at.parts) >= longest and place.is_relative_to(at):
-            found, longest = tail.split()[0], len(at.parts)  # the last of equals hides the others
-    return found if found in NETWORK else ""
+    if found != "ok" or tables != [(SCHEMA,)]:
+        raise _damaged(path, found if found != "ok" else "its tables are not those of a store")
 
 
 def _damaged(path: Path, found: object) -> StoreError:
-    return StoreError(
-        f"{path} is damaged: {found}; put back a copy of it, or begin again with --fresh (`fresh` "
-        f"in Python)"
-    )
+    reason = " ".join(str(found).split())
+    return StoreError(f"{path} is damaged: {reason}; {COPY}")
 
 
 @contextmanager
@@ -216,16 +178,12 @@ def _errors_of(path: Path) -> Iterator[None]:
     """Turn errors of SQLite and of the system into errors with a remedy."""
     try:
         yield
-    except sqlite3.Error as error:
-        code = str(getattr(error, "sqlite_errorname", "")).removeprefix("SQLITE_").split("_")[0]
-        reason = _REASONS.get(code)
-        raise StoreError(f"{path} {reason}") if reason else _damaged(path, error) from error
-    except OSError as error:
-        reason = error.strerror or str(error)
+    except (sqlite3.OperationalError, OSError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
         raise StoreError(
             f"{path} cannot be used: {reason}; name another folder, or repair this one and {GO_ON}"
         ) from error
-    except (ValueError, MemoryError) as error:
+    except (sqlite3.Error, ValueError, MemoryError) as error:
         raise _damaged(path, error or "it asks for too much memory") from error
 
 
@@ -259,11 +217,11 @@ class Store:
                 raise _damaged(path, f"row {number} is missing")
             try:
                 if cells[0] == 0:
-                    self.facts = dict(json.loads(_content(cells)))
+                    self.facts = dict(_content(cells))
                 else:
                     row = read_cells(cells)
                     self.found[row.key] = row
-            except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            except (ValueError, TypeError, RecursionError) as error:
                 raise _damaged(path, f"row {cells[0]}: {error}") from error
 
     def __enter__(self) -> Self:
@@ -296,24 +254,21 @@ class Store:
             The disk refuses.  The store is then closed, as one of its pages may be in the memory
             of the system only.  Earlier rows stay.
         """
-        new = [name for name in found if name not in self.found]
-        rows = [
-            StoredMeasurement(
-                number=number,
-                key=name,
-                identity=identity,
-                design=designs[name],
-                measurement=found[name],
-                kept_at=datetime.now(UTC).isoformat(),
+        now = time.time()
+        rows = {
+            name: StoredMeasurement(
+                identity=identity, design=designs[name], measurement=measurement, kept_at=now
             )
-            for number, name in enumerate(new, len(self) + 1)
-        ]
-        self._write("INSERT", [stored_cells(row) for row in rows])
-        self.found |= {row.key: row for row in rows}
+            for name, measurement in found.items()
+            if name not in self.found
+        }
+        numbered = enumerate(rows.values(), len(self) + 1)
+        self._write("INSERT", [stored_cells(number, row) for number, row in numbered])
+        self.found |= rows
 
     def describe(self, facts: Mapping[str, Any]) -> None:
         """Store the record of the run as plain data."""
-        self._write("INSERT OR REPLACE", [_sealed(0, "", json.dumps(facts, allow_nan=False))])
+        self._write("INSERT OR REPLACE", [_sealed(0, facts)])
         self.facts = dict(facts)
 
     def copy_to(self, folder: Path) -> None:
@@ -329,7 +284,7 @@ class Store:
             with _errors_of(self.path):
                 self.connection.execute("BEGIN IMMEDIATE")
                 try:
-                    self.connection.executemany(f"{how} INTO evaluations VALUES (?, ?, ?, ?)", rows)
+                    self.connection.executemany(f"{how} INTO evaluations VALUES (?, ?, ?)", rows)
                     self.connection.execute("COMMIT")
                 except BaseException:
                     with suppress(sqlite3.Error):  # a failed COMMIT may have rolled back
@@ -340,13 +295,13 @@ class Store:
             raise
 
 
-def stored_cells(row: StoredMeasurement) -> tuple[Any, ...]:
-    """Return the cells of a measurement: number, key, content, checksum."""
-    found = asdict(row.measurement)
-    found["values"] = {name: float(value) for name, value in row.measurement.values.items()}
+def stored_cells(number: int, row: StoredMeasurement) -> tuple[int, str, str]:
+    """Return the cells of a measurement: number, content, checksum."""
+    entries = asdict(row)
+    found = entries["measurement"]
+    found["values"] = {name: float(value) for name, value in found["values"].items()}
     design = {k: v if isinstance(v, str) else float(v) for k, v in row.design.items()}
-    named = {"identity": row.identity, "design": design, "kept_at": row.kept_at}
-    return _sealed(row.number, row.key, json.dumps(named | {"measurement": found}))
+    return _sealed(number, entries | {"design": design})
 
 
 def read_cells(cells: Sequence[Any]) -> StoredMeasurement:
@@ -355,26 +310,22 @@ def read_cells(cells: Sequence[Any]) -> StoredMeasurement:
     Raises
     ------
     ValueError
-        The checksum is wrong, or the key belongs to another design.
+        The checksum is wrong, or the content is no measurement.
     """
-    entries = json.loads(_content(cells))
-    found = Measurement(**entries.pop("measurement"))
-    row = StoredMeasurement(number=cells[0], key=cells[1], measurement=found, **entries)
-    if key(row.identity, row.design) != row.key:
-        raise ValueError("its key is not that of its design")
-    return row
+    return _ROW.validate_python(_content(cells))
 
 
-def _sealed(*cells: Any) -> tuple[Any, ...]:
+def _sealed(number: int, content: Mapping[str, Any]) -> tuple[int, str, str]:
     """Return cells with their checksum: SHA-256 as 64 hexadecimal digits."""
-    return (*cells, hashlib.sha256(json.dumps(cells).encode()).hexdigest())
+    text = json.dumps(content, ensure_ascii=False).encode(errors="replace").decode()
+    return number, text, hashlib.sha256(f"{number} {text}".encode()).hexdigest()
 
 
-def _content(cells: Sequence[Any]) -> str:
-    number, name, content, _ = cells
-    if _sealed(number, name, content) != tuple(cells):
+def _content(cells: Sequence[Any]) -> Any:
+    number, text, checksum = cells
+    if hashlib.sha256(f"{number} {text}".encode()).hexdigest() != checksum:
         raise ValueError("it does not have its checksum")
-    return str(content)
+    return json.loads(text)
 
 
 class StoreCache:
@@ -399,11 +350,11 @@ class StoreCache:
         """Return the stored measurements among these keys."""
         own = self.store.found
         for other in self.reused:
-            rows = [other.found[name] for name in keys if name in other.found and name not in own]
-            rows = [row for row in rows if self._holds(row.measurement)]
-            taken = {row.key: replace(row.measurement, attempts=0) for row in rows}
-            if taken:
-                self.keep(taken, {row.key: row.design for row in rows})
+            rows = {name: other.found[name] for name in keys if name in other.found}
+            rows = {name: row for name, row in rows.items() if self._holds(row.measurement)}
+            taken = {name: replace(row.measurement, attempts=0) for name, row in rows.items()}
+            if taken.keys() - own.keys():
+                self.keep(taken, {name: row.design for name, row in rows.items()})
         return {name: own[name].measurement for name in keys if name in own}
 
     def _holds(self, found: Measurement) -> bool:

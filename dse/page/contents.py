@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from dse.algebra import units
 from dse.algebra.base_units import BINARY
 from dse.algebra.thresholds import thresholds_of
-from dse.errors import OutputError
 from dse.model.evaluation import KNEE
 from dse.model.labels import COUNT_BEFORE_NAME, Labels, labelled_line
 from dse.model.preference import Preference
@@ -28,7 +27,7 @@ from dse.reports.sections import Section
 from dse.reports.text import in_words, plural
 from dse.runs import finished
 from dse.runs.design_names import exact_name
-from dse.runs.finished import Finished, read_view
+from dse.runs.finished import Finished
 from dse.runs.manifest import GROWTH
 from dse.study.study import Study
 
@@ -119,11 +118,7 @@ def read_page_run(folder: Path) -> PageRun:
     """
     run = finished.read_run(folder)
     points = run.points()
-    view = read_view(folder)
-    if run.sweep is not None and run.choices:
-        order = [number for choice in run.choices for number in run.row_numbers(choice)]
-        if order != list(range(len(run.rows))):
-            raise OutputError(f"{folder}: front.csv is not in the order of the sweep")
+    view = run.view(points)
     return PageRun(folder.resolve().name, view, run, tuple(points))
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import math
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,34 +13,21 @@ from numpy.typing import NDArray
 
 from dse.errors import OutputError
 from dse.files import document, inputs
-from dse.files.csv import as_written
 from dse.files.document import Document
-from dse.files.json import read_json
-from dse.files.whole_folders import under_way, waiting_for
 from dse.model import tables
 from dse.model.problem import Problem
 from dse.model.space import NOWHERE, Index
+from dse.model.tables import EQUALS, Table
 from dse.reports.front_view import FrontView
-from dse.runs import run_files
-from dse.runs.limits import BOUND_TOLERANCE, EVALUATIONS_BYTE
-from dse.runs.manifest import feasible_rows, view_of
-from dse.runs.measurements import MEASUREMENTS, with_measurements
-from dse.runs.run_files import EVALUATIONS, EVALUATIONS_CSV, FORMAT, FRONT, MANIFEST
+from dse.runs.limits import BOUND_TOLERANCE
+from dse.runs.manifest import view_of
+from dse.runs.record import not_a_run, read_manifest
 from dse.runs.solved import Run
-from dse.runs.typed_entries import contradictions, manifest_type, wrong_entries
+from dse.runs.tables import Row, feasible_rows, read_evaluations, read_front, run_table
 from dse.study import study
-from dse.study.measuring import STORE
+from dse.study.measuring import STORE, measuring, recorded_in
 from dse.study.overrides import Sweep, at_value, override, sweep_of
 from dse.study.study import Study
-
-Row = Mapping[str, str]
-"""A line of front.csv: column -> text."""
-
-READ = (FRONT, EVALUATIONS, EVALUATIONS_CSV, MEASUREMENTS)
-"""Files of a run that commands read, besides its manifest and the copies of tables."""
-
-DRAWN = (".png", ".svg", ".html")
-"""Ends of the names of files that no command reads."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +72,32 @@ class Finished:
         """Return the study and its front at each value of the sweep."""
         return [self.front_at(choice) for choice in self.choices]
 
+    def view(self, points: Sequence[tuple[Study, Index]]) -> FrontView:
+        """Return its front, the `points`, with the feasible designs around it.
+
+        Raises
+        ------
+        OutputError
+            Its tables cannot be read, or do not belong together.
+        """
+        order = [number for choice in self.choices for number in self.row_numbers(choice)]
+        if order != list(range(len(self.rows))):
+            rule = "front.csv is not in the order of the sweep"
+            raise not_a_run(self.folder, ValueError(rule))
+        cloud = feasible_rows(read_evaluations(self.folder, self.manifest["evaluations_stored"]))
+        try:
+            equals = [int(row.get(EQUALS) or 1) for row in self.rows]
+            counted: list[Table] = []
+            for _, index in points:
+                start = sum(len(part[EQUALS]) for part in counted)
+                counted.append({EQUALS: np.array(equals[start : start + len(index)])})
+            more = counted if max(equals, default=1) > 1 else [{}] * len(points)
+            parts = [(*point, each) for point, each in zip(points, more, strict=True)]
+            front = run_table(parts, self.sweep)
+            return view_of(self.document, self.sweep, points, front, cloud, self.manifest)
+        except (ValueError, KeyError) as error:
+            raise not_a_run(self.folder, error) from error
+
 
 def stands_for(written: str | None, value: Any) -> bool:
     """Return whether a text is a value, for numbers within `BOUND_TOLERANCE`."""
@@ -112,14 +123,18 @@ def read_run(folder: Path, *, changed: bool = False) -> Finished:
     """
     manifest = read_manifest(folder, changed=changed)
     try:
-        with (folder / FRONT).open(encoding="utf-8", newline="") as stream:
-            rows = tuple(map(_as_written, csv.DictReader(stream)))
-        text, file = manifest["study"], manifest["study_file"]
-        overrides = tuple((path, str(value)) for path, value in manifest["overrides"].items())
-        parsed = inputs.restored(document.parse_document(text, file), manifest["inputs"], folder)
+        rows = read_front(folder)
+        parsed = document.parse_document(manifest["study"], manifest["study_file"])
+        parsed = inputs.restored(parsed, manifest["inputs"], folder)
     except (OSError, ValueError) as error:
         raise not_a_run(folder, error) from error
-    found = with_measurements(override(parsed, overrides), folder)
+    found = override(parsed, [(path, str(value)) for path, value in manifest["overrides"].items()])
+    if found.measures:
+        facts = manifest.get("measured") or {"identity": "", "stored": 0}
+        known = measuring().rows(folder)[: facts["stored"]]
+        if len(known) < facts["stored"]:
+            raise not_a_run(folder, ValueError(f"{STORE} lacks measurements"))
+        found = replace(found, recorded=recorded_in(known, facts["identity"]))
     return Finished(folder, manifest, found, sweep_of(found), rows)
 
 
@@ -144,102 +159,9 @@ def study_or_run(
     return base
 
 
-def read_manifest(folder: Path, *, changed: bool = False) -> dict[str, Any]:
-    """Return the manifest of the run in a folder: the one door to folders of runs.
-
-    A folder is data: no pipe or device is read, and no file longer than the run wrote it.  With
-    `changed`, the caller reports changes.
-
-    Raises
-    ------
-    OutputError
-        It is not the folder of a run, or has changed since.
-    """
-    try:
-        found = read_json(folder / MANIFEST)
-        for name in READ:
-            _require_readable(folder / name)
-    except (OSError, ValueError) as error:
-        raise not_a_run(folder, error) from error
-    if not isinstance(found, dict):
-        raise not_a_run(folder, TypeError("its manifest holds no entries"))
-    if isinstance(written := found.get("format", 1), int) and written != FORMAT:
-        age, update = ("later", "update dse, or ") if written > FORMAT else ("earlier", "")
-        raise OutputError(
-            f"{folder} was written by {'a' if update else 'an'} {age} version of dse (format "
-            f"{written}; this one reads {FORMAT}); {update}run its study again"
-        )
-    wrong = [] if changed else [*_changed(found, folder)]
-    if wrong:
-        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
-        raise OutputError(
-            f"{folder} was changed since it was run: {wrong[0]}{more}; run the study again, or see "
-            f"all with: dse verify {folder}"
-        )
-    lines = [*wrong_entries(manifest_type(found), found)] or (
-        [] if changed else [*contradictions(found)]
-    )
-    if lines:
-        raise not_a_run(folder, ValueError(f"{MANIFEST}: {lines[0]}"))
-    return found
-
-
-def _require_readable(path: Path) -> None:
-    """Raise `ValueError` for a pipe, a device, or a file longer than any of a run."""
-    if os.path.lexists(path) and not path.is_file():
-        raise ValueError(f"{path.name} is not a file")
-    if path.exists() and path.stat().st_size > EVALUATIONS_BYTE:
-        raise ValueError(f"{path.name} has more than {EVALUATIONS_BYTE:,} bytes")
-
-
-def _changed(manifest: Mapping[str, Any], folder: Path) -> Iterator[str]:
-    """Yield the changes of a manifest, and of the files that commands read."""
-    yield from run_files.changed_entries(manifest)
-    yield from run_files.changed_files(manifest, folder, but=DRAWN)
-    recorded = run_files.files_of(manifest)
-    yield from (
-        f"{name} was not written by the run"
-        for name in READ
-        if name not in recorded and (folder / name).exists()
-    )
-
-
-def not_a_run(folder: Path, error: Exception) -> OutputError:
-    """Return the error for a folder that is no run, with the place of one nearby."""
-    goes_on = (under_way(folder) or (folder, False))[1] and not folder.exists()
-    if goes_on or ((folder / STORE).is_file() and not (folder / MANIFEST).exists()):
-        return OutputError(
-            f"{str(folder)!r} is a run that is not finished; dse status {folder} says how far it is"
-        )
-    missing = error.filename if isinstance(error, FileNotFoundError) else None
-    if not folder.exists():
-        reason = "does not exist"
-    elif not folder.is_dir():
-        reason = "is a file; it is not the folder of a run"
-    elif missing:
-        reason = f"is not the folder of a run: it has no {Path(missing).name}"
-    else:
-        reason = f"is not the folder of a run ({error})"
-    inside, shown = _runs_inside(folder), repr(str(folder))
-    if left := waiting_for(folder):
-        return OutputError(f"{shown} {reason}; a run that was killed left it whole: {left[0]}")
-    if not inside:
-        return OutputError(f"{shown} {reason}; name one that `dse run` wrote")
-    others = f" ({len(inside) - 1} more are there)" if len(inside) > 1 else ""
-    return OutputError(f"{shown} {reason}; did you mean {inside[0]}{others}?")
-
-
-def _runs_inside(folder: Path) -> list[Path]:
-    """Return the folders of runs in a folder, sorted by name."""
-    try:
-        return sorted(path.parent for path in folder.glob("[!.]*/manifest.json"))
-    except OSError:
-        return []
-
-
 def find_designs(
     problem: Problem,
-    rows: tuple[Row, ...],
+    rows: Sequence[Row],
     *,
     numbers: Sequence[int] | NDArray[np.intp] | None = None,
     table: str = "the front",
@@ -281,31 +203,10 @@ def _choice(written: str, known: Mapping[Any, int]) -> int:
     return known[value]
 
 
-def _as_written(row: Mapping[str | None, Any]) -> Row:
-    """Return a row without the marks of inert cells, except one of another length."""
-    if None in row or None in row.values():
-        return dict(row)  # type: ignore[arg-type]
-    return {as_written(str(name)): as_written(cell) for name, cell in row.items()}
-
-
 def plot_run(run: Path, folder: Path) -> tuple[Path, ...]:
     """Draw the pictures of the run in folder `run` again, into `folder`."""
-    view = read_view(run)
+    found = read_run(run)
+    view = found.view(found.points())
     from dse.reports import drawing, plots  # matplotlib, only now
 
     return drawing.draw_into(folder, lambda fresh: plots.draw_front(view, fresh))
-
-
-def read_view(run: Path) -> FrontView:
-    """Return the front of the run in a folder, with the feasible designs around it."""
-    manifest = read_manifest(run)
-    try:
-        front, evaluations = run_files.read_tables(run, manifest["evaluations_stored"])
-        found = view_of(front, feasible_rows(evaluations), manifest)
-        named = (found.sweep, *found.axes, *dict(found.objectives), found.category)
-        for name in filter(None, named):
-            if name not in front:
-                raise ValueError(f"{FRONT} has no column {name}, which {MANIFEST} names")
-        return found
-    except (OSError, ValueError, KeyError) as error:
-        raise not_a_run(run, error) from error

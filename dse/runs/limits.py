@@ -13,12 +13,12 @@ OPEN_CELLS = 50_000
 EVALUATIONS_ROWS = 120_000
 """Most designs in the file of evaluations, a uniform sample of more."""
 
-ROW_BYTE, EVALUATIONS_BYTE = 1 << 16, 1 << 30
+ROW_BYTE, FILE_BYTE = 1 << 16, 1 << 30
 """Longest row of evaluations, and most bytes of a file, unpacked: a row has some 100 numbers of up
 to 24 bytes."""
 
-SO_FAR_DESIGNS, SO_FAR_BATCH = 1_000_000, 50_000
-"""Most designs of a front so far, if a measurement serves several, and of a batch of them."""
+SO_FAR_DESIGNS = 1_000_000
+"""Most designs of a front so far, if a measurement serves several."""
 
 BOUND_TOLERANCE = 1e-9
 """Relative tolerance of written numbers."""

@@ -24,7 +24,7 @@ from dse.reports.designs import described, objective_values, open_axes
 from dse.reports.front_view import FrontView, Recommended
 from dse.runs.notes import Counts, FrontOfPart, Parts, notes_of, unmet
 from dse.runs.ranges import gaps_of, spread_of
-from dse.runs.run_files import FORMAT
+from dse.runs.record import FORMAT
 from dse.runs.solved import Run, SolvedStudy, inputs_of
 from dse.study.assumptions import assumptions_of
 from dse.study.environment import DEVICE
@@ -82,7 +82,7 @@ def manifest_of(run: Run, stored: int) -> dict[str, Any]:
         "certificate": _certificate(run.answers),
         "wall_s": round(run.seconds, 3),
         "evaluations_stored": stored,
-        **front_facts(run.document, run.sweep, parts, counts),
+        **front_facts(run.sweep, parts, counts),
         **_measured(run.answers),
         "sources": _sources([part.study for part in parts]),
     }
@@ -119,7 +119,8 @@ def _measured(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
     causes = Counter(measurement.cause for _, measurement in failures.values())
     return {
         "measured": {
-            "identity": sorted({setup.evaluator.identity for setup in setups}),
+            "identity": setups[0].evaluator.identity,
+            "stored": 0,  # set when the run is written
             "designs": len({name for setup in setups for name in setup.seen}),
             "measured_anew": sum(setup.measured_count for setup in setups),
             "infeasible": len({n for setup in setups for n in setup.ruled_out}),
@@ -153,9 +154,7 @@ def study_facts(document: Document, studies: Sequence[Study]) -> dict[str, Any]:
     }
 
 
-def front_facts(
-    document: Document, sweep: Sweep | None, parts: Parts, counts: Counts
-) -> dict[str, Any]:
+def front_facts(sweep: Sweep | None, parts: Parts, counts: Counts) -> dict[str, Any]:
     """Return the entries of a manifest that follow from study, front and counts."""
     starts = np.cumsum([0, *(len(part.front) for part in parts)]).tolist()
     entries = [_part(part, start) for part, start in zip(parts, starts, strict=False)]
@@ -173,7 +172,6 @@ def front_facts(
         "front": starts[-1],
         "notes": list(dict.fromkeys(notes_of(parts, sweep, counts))),
         **points,
-        "picture": _picture(document, sweep, parts),
     }
 
 
@@ -236,51 +234,34 @@ def _certificate(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
     }
 
 
-def _picture(document: Document, sweep: Sweep | None, parts: Parts) -> dict[str, Any]:
-    """Return the texts of a picture besides the tables."""
-    study = parts[0].study
-    names: list[str] = []
-    labels: dict[str, str] = {}
-    for part in parts:
-        problem = part.study.problem
-        names += (own := tables.design_names(problem, part.front))
-        labels.update(problem.devices, **labels_in(own, problem.labels))
-    return {
-        "title": study.question or Path(document.file).stem,
-        "axes": [tables.axis_column(axis) for _, axis in open_axes(study.problem)],
-        "category": tables.category(study.problem),
-        "limits": bool(study.problem.graph.steps),
-        "sweep": sweep.header if sweep else None,
-        "names": names,
-        **({"labels": labels} if labels else {}),
-    }
-
-
-def view_of(front: Table, cloud: Table, manifest: Mapping[str, Any]) -> FrontView:
+def view_of(
+    document: Document,
+    sweep: Sweep | None,
+    points: Sequence[tuple[Study, Index]],
+    front: Table,
+    cloud: Table,
+    manifest: Mapping[str, Any],
+) -> FrontView:
     """Return a front and the cloud around it for pictures and reports."""
-    picture = manifest["picture"]
-    labels = picture.get("labels", {})
+    study, codes, labels = points[0][0], list[str](), dict[str, str]()
+    for part, index in points:
+        codes += (own := tables.design_names(part.problem, index))
+        labels |= {**part.problem.devices, **labels_in(own, part.problem.labels)}
+    chosen = recommended_of(manifest)
     return FrontView(
-        title=picture["title"],
-        objectives=tuple(manifest["objectives"].items()),
+        title=study.question or Path(document.file).stem,
+        objectives=tuple((goal.name, goal.sense) for goal in study.problem.goals),
         front=_for_people(front, labels),
         cloud=_for_people(cloud, labels),
-        axes=tuple(picture["axes"]),
-        category=picture["category"],
-        limits=picture["limits"],
-        sweep=picture["sweep"],
-        names=[labelled(name, labels) for name in picture["names"]],
-        recommended=_recommended_to_people(manifest, labels),
+        axes=tuple(tables.axis_column(axis) for _, axis in open_axes(study.problem)),
+        category=tables.category(study.problem),
+        limits=bool(study.problem.graph.steps),
+        sweep=sweep.header if sweep else None,
+        names=[labelled(name, labels) for name in codes],
+        recommended=chosen and replace(chosen, design=labelled_line(chosen.design, labels)),
         labels=labels,
-        codes=picture["names"],
+        codes=codes,
     )
-
-
-def _recommended_to_people(manifest: Mapping[str, Any], labels: Labels) -> Recommended | None:
-    found = recommended_of(manifest)
-    if found is None:
-        return None
-    return replace(found, design=labelled_line(found.design, labels))
 
 
 def _for_people(table: Table, labels: Labels) -> Table:
@@ -289,11 +270,6 @@ def _for_people(table: Table, labels: Labels) -> Table:
     for name in {*table} & {DEVICE} if labels else ():
         found[name] = np.array([labels.get(one, one) for one in table[name].tolist()], dtype=object)
     return found
-
-
-def feasible_rows(evaluations: Table) -> Table:
-    """Return the evaluated designs that are feasible."""
-    return {name: values[evaluations["feasible"]] for name, values in evaluations.items()}
 
 
 def recommended_of(manifest: Mapping[str, Any]) -> Recommended | None:

@@ -1,51 +1,25 @@
-"""The measurements of a run on disk, and refusals without them."""
+"""Texts on measurements of a run, and refusals without them."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
 from pathlib import Path
 
 from dse.contract.evaluators import Measurement, RecordedEvaluator
-from dse.errors import MeasurementError, OutputError
+from dse.errors import MeasurementError
 from dse.files.document import EVALUATE, Document
-from dse.files.json import json_text, read_json
 from dse.model.measured import UNKNOWN, Design, MeasurementSetup
 from dse.model.problem import Problem
 from dse.model.space import Index, design_text
 from dse.reports.text import plural
 from dse.runs.limits import CAUSE_DESIGNS, CAUSES
-from dse.runs.typed_entries import MeasurementsFile, wrong_entries
 from dse.study.study import Study
 
-MEASUREMENTS = "measurements.json"
 ONLY_RUNS = (
     "the designs of this study are measured, and only `dse run` measures: run it, and name the "
     "folder of the run"
 )
-
-
-def write_measurements(recorded: RecordedEvaluator, folder: Path) -> None:
-    """Write the measurements of a run to its folder."""
-    found = [{"design": dict(design)} | asdict(of) for design, of in recorded.found]
-    whole = {"identity": recorded.identity, "measurements": found}
-    (folder / MEASUREMENTS).write_text(json_text(whole) + "\n", encoding="utf-8")
-
-
-def with_measurements(document: Document, folder: Path) -> Document:
-    """Return the study of a run with its measurements, or raise `OutputError`."""
-    if not document.measures:
-        return document
-    try:
-        written = read_json(folder / MEASUREMENTS)
-        for line in wrong_entries(MeasurementsFile, written):
-            raise ValueError(line)
-        found = [(entry.pop("design"), Measurement(**entry)) for entry in written["measurements"]]
-        recorded = RecordedEvaluator(written["identity"], found)
-    except (OSError, ValueError) as error:
-        raise OutputError(f"{folder / MEASUREMENTS} cannot be read: {error}") from error
-    return replace(document, recorded=recorded)
 
 
 def retry_text(folder: Path) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -18,23 +18,32 @@ from dse.files import inputs
 from dse.files.document import Document
 from dse.files.json import json_text
 from dse.files.whole_folders import WorkingFolder, new_folder, working_folder
-from dse.model import tables
 from dse.model.evaluation import Evaluation, distinct_rows
 from dse.model.problem import Problem
 from dse.model.space import Index, as_index
-from dse.model.tables import Table
+from dse.model.tables import EQUALS, Table
 from dse.reports.front_text import MOST_ROWS, front_html, front_text, in_units
 from dse.reports.front_view import FrontView, Recommended
 from dse.reports.text import Printable
-from dse.runs import measurements, run_files
 from dse.runs.limits import EVALUATIONS_ROWS
-from dse.runs.manifest import feasible_rows, manifest_of, recommended_of, view_of
+from dse.runs.manifest import manifest_of, recommended_of, view_of
+from dse.runs.record import MANIFEST, begin_manifest, with_checksums
 from dse.runs.runner import points_of
 from dse.runs.solved import Options, Run, SolvedStudy, inputs_of
+from dse.runs.tables import (
+    EVALUATIONS,
+    FEASIBLE,
+    FRONT,
+    feasible_rows,
+    has_parquet,
+    run_table,
+    write_evaluations,
+    write_front,
+)
 from dse.search.open_problem import opened
 from dse.study.measuring import STORE, STORED, Keeping, measuring
 from dse.study.overrides import sweep_of
-from dse.study.study import prepare, whole_document
+from dse.study.study import Study, prepare, whole_document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,18 +54,21 @@ if TYPE_CHECKING:
 PICTURES = ("front.png", "front.svg")
 PAGE = "report.html"
 SLIDE = ("slide.png", "slide.svg")
-FILES = (run_files.FRONT, run_files.EVALUATIONS, run_files.MANIFEST, *PICTURES)
+FILES = (FRONT, EVALUATIONS, MANIFEST, *PICTURES)
 """Files of a run with all extras."""
 
 MISSED = "infeasible.json"
 """The file of an infeasible study."""
 
-REPLACED = (*FILES, run_files.EVALUATIONS_CSV, measurements.MEASUREMENTS, PAGE, *SLIDE, MISSED)
+_EARLIER = ("evaluations.csv.gz", "measurements.json")
+"""Files that earlier versions wrote."""
+
+REPLACED = (*FILES, PAGE, *SLIDE, MISSED, *_EARLIER)
 """Files that a run may replace, besides copies of tables."""
 
-_PLAIN = (
-    f"evaluations are written as {run_files.EVALUATIONS_CSV}: {run_files.EVALUATIONS} needs "
-    'pyarrow, which is not installed; pip install "accel-dse[parquet]"'
+_UNKEPT = (
+    f"evaluations are not kept: {EVALUATIONS} needs pyarrow, which is not installed; pip install "
+    '"accel-dse[parquet]"'
 )
 
 BEGUN_AGAIN = (
@@ -115,16 +127,29 @@ class Result(Printable):
 
     @cached_property
     def _front(self) -> Table:
-        return self._table(lambda answer: answer.outcome.front_index)
+        return run_table([self._with_equals(answer) for answer in self.run.answers], self.run.sweep)
 
     @cached_property
     def _evaluations(self) -> Table:
-        return self._table(lambda answer: _thin(answer.outcome.sample_index, self._most))
+        parts = []
+        for answer in self.run.answers:
+            problem, index = answer.study.problem, self._sample(answer)
+            feasible = {FEASIBLE: problem.evaluate(index).feasible} if len(index) else {}
+            parts.append((answer.study, index, feasible))
+        return run_table(parts, self.run.sweep)
 
-    @property
-    def _most(self) -> int:
-        """Return the most designs of each answer that are kept."""
-        return max(1, EVALUATIONS_ROWS // len(self.run.answers))
+    @staticmethod
+    def _with_equals(answer: SolvedStudy) -> tuple[Study, Index, Table]:
+        """Return a front, with the numbers of equal designs if there are any."""
+        index, equals = _front_of(answer), answer.outcome.equals
+        if equals is None or len(equals) != len(index) or max(equals, default=1) <= 1:
+            return answer.study, index, {}
+        return answer.study, index, {EQUALS: equals}
+
+    def _sample(self, answer: SolvedStudy) -> Index:
+        """Return the evaluated designs that are kept of an answer."""
+        most = max(1, EVALUATIONS_ROWS // len(self.run.answers))
+        return _counted(answer.study.problem, _thin(answer.outcome.sample_index, most))
 
     @property
     def F(self) -> Matrix:  # noqa: N802
@@ -155,7 +180,7 @@ class Result(Printable):
         if self.run.sweep is not None:
             raise self.run.sweep.refused("F, X and G are of one front")
         problem = self.run.first.problem
-        return problem.evaluate(_counted(problem, self.run.answers[0].outcome.front_index))
+        return problem.evaluate(_front_of(self.run.answers[0]))
 
     def to_optuna(self, *, trials: int = 1000, **settings: Any) -> Trials:
         """Return the front, and other evaluated designs, as an `optuna.Study` of as many trials.
@@ -169,35 +194,11 @@ class Result(Printable):
         rows = rows[distinct_rows(rows)][:trials]
         return opened(problem).to_optuna(rows[(rows >= 0).all(axis=1)], **settings)
 
-    def _table(self, rows: Callable[[SolvedStudy], Any]) -> Table:
-        parts = []
-        for number, answer in enumerate(self.run.answers):
-            problem = answer.study.problem
-            index = _counted(problem, rows(answer))
-            if not len(index):
-                continue
-            swept: Table = {}
-            if self.run.sweep is not None:
-                value = self.run.sweep.values[number]
-                kind = object if isinstance(value, str) else float
-                swept[self.run.sweep.header] = np.full(len(index), value, dtype=kind)
-            part = swept | tables.design_table(problem, index) | swept
-            equals = answer.outcome.equals
-            if rows(answer) is not answer.outcome.front_index:
-                part["feasible"] = problem.evaluate(index).feasible
-            elif equals is not None and len(equals) == len(index) and equals.max() > 1:
-                part[tables.EQUALS] = equals
-            parts.append(part)
-        return tables.join(parts)
-
     @cached_property
     def manifest(self) -> dict[str, Any]:
         """Return study, versions and results of the run as plain data."""
-        samples = (
-            _counted(answer.study.problem, _thin(answer.outcome.sample_index, self._most))
-            for answer in self.run.answers
-        )
-        return manifest_of(self.run, sum(map(len, samples)))
+        stored = sum(len(self._sample(answer)) for answer in self.run.answers)
+        return manifest_of(self.run, stored if has_parquet() else 0)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the manifest and the designs of the front as plain data, for JSON."""
@@ -216,12 +217,17 @@ class Result(Printable):
     @property
     def shown(self) -> FrontView:
         """Return the front as in pictures and reports."""
-        return view_of(self._front, {}, self.manifest)
+        return self._view({})
+
+    def _view(self, cloud: Table) -> FrontView:
+        run = self.run
+        points = [(answer.study, _front_of(answer)) for answer in run.answers]
+        return view_of(run.document, run.sweep, points, self._front, cloud, self.manifest)
 
     @property
     def _facts(self) -> dict[str, Any]:
         said = [note for answer in self.run.answers for note in answer.study.unchecked]
-        said += [] if run_files.has_parquet() else [_PLAIN]
+        said += [] if has_parquet() else [_UNKEPT]
         return self.manifest | {"unchecked": [*dict.fromkeys(said)]}
 
     @property
@@ -237,7 +243,7 @@ class Result(Printable):
         """Return the picture of the front for a notebook."""
         from dse.reports.plots import front_figure  # matplotlib, only now
 
-        return front_figure(view_of(self._front, feasible_rows(self._evaluations), self.manifest))
+        return front_figure(self._view(feasible_rows(self._evaluations)))
 
     def save(self, folder: str | Path, *, plots: bool = True) -> Path:
         """Write all files of the run to a folder, or none.  Pictures are drawn with `plots`.
@@ -268,25 +274,25 @@ class Result(Printable):
 
         Measurements in the folder `before` are copied.
         """
-        run_files.write_front(self._front, fresh)
-        run_files.write_evaluations(self._evaluations, fresh)
+        write_front(self._front, fresh)
+        write_evaluations(self._evaluations, fresh)
         if undrawn is not None:
             undrawn += self._draw(fresh)
         studies = [answer.study for answer in self.run.answers]
         inputs.write_inputs(inputs_of(studies), fresh)
+        facts = self.manifest
         if (recorded := self.run.document.recorded) is not None:
-            measurements.write_measurements(recorded, fresh)
-        manifest = json_text(run_files.with_checksums(self.manifest, fresh)) + "\n"
-        (fresh / run_files.MANIFEST).write_text(manifest, encoding="utf-8")
-        if before is not None and self.resume:
-            measuring().carry(before, fresh)
+            count = measuring().carry(before if self.resume else None, recorded, fresh)
+            facts = facts | {"measured": facts["measured"] | {"stored": count}}
+        text = json_text(with_checksums(facts, fresh)) + "\n"
+        (fresh / MANIFEST).write_text(text, encoding="utf-8")
 
     def _draw(self, fresh: Path) -> Iterator[str]:
         """Draw the pictures, or yield the reason why there are none."""
         try:
             from dse.reports.plots import draw_front  # matplotlib, only now
 
-            draw_front(view_of(self._front, feasible_rows(self._evaluations), self.manifest), fresh)
+            draw_front(self._view(feasible_rows(self._evaluations)), fresh)
         except FOREIGN as error:  # anything that the library raises
             for name in PICTURES:
                 (fresh / name).unlink(missing_ok=True)
@@ -371,7 +377,7 @@ def run_folder(
                 f"{target} holds {written!r}, which the study reads; name another folder"
             )
     with working_folder(target, (*REPLACED, *owned, *kept)) as place:
-        run_files.begin_manifest(place.path / run_files.MANIFEST, study_file=document.file)
+        begin_manifest(place.path / MANIFEST, study_file=document.file)
         yield place
 
 
@@ -387,7 +393,7 @@ def save_missed(facts: Mapping[str, Any], out: Path) -> None:
     measured = (place / STORE).is_file()
     with new_folder(out, (MISSED, PAGE, *(STORED if measured else ()))) as folder:
         if measured:
-            measuring().carry(place, folder)
+            measuring().carry(place, None, folder)
         (folder / MISSED).write_text(json_text(facts) + "\n", encoding="utf-8")
 
 
@@ -395,6 +401,10 @@ def _counted(problem: Problem, index: Index) -> Index:
     """Return the designs without those whose measurement failed."""
     measured = problem.measured
     return index if measured is None else measured.counted(problem.space, index)
+
+
+def _front_of(answer: SolvedStudy) -> Index:
+    return _counted(answer.study.problem, answer.outcome.front_index)
 
 
 def _thin(index: Any, most: int) -> Any:

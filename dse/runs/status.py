@@ -6,8 +6,7 @@ import math
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +23,10 @@ from dse.reports.front_text import front_table
 from dse.reports.front_view import plain_axes
 from dse.reports.sections import Readable, Section
 from dse.reports.text import plural
-from dse.runs.finished import not_a_run, read_manifest
-from dse.runs.limits import SO_FAR_BATCH, SO_FAR_DESIGNS, STATUS_ROWS
+from dse.runs.limits import SO_FAR_DESIGNS, STATUS_ROWS
 from dse.runs.measurements import retry_text
+from dse.runs.record import MANIFEST, begun_manifest, not_a_run, read_manifest
 from dse.runs.result import Result
-from dse.runs.run_files import MANIFEST, begun_manifest
 from dse.runs.runner import answer_of, points_of, with_quality
 from dse.runs.solved import Run, SolvedStudy
 from dse.search.archive import Archive
@@ -61,42 +59,50 @@ def status_of(folder: Path) -> Status:
     hidden, alive = under_way(folder) or (folder, False)
     watch = begun_manifest(hidden) if alive else {}
     manifest = read_manifest(folder) if os.path.lexists(folder / MANIFEST) else None
-    state = _state(manifest, alive)
-    if not (folder / STORE).is_file():
-        if state == "killed":
-            raise not_a_run(folder, FileNotFoundError(2, "no such file", MANIFEST))
-        question = str(manifest["question"]) if manifest else ""
-        sections: tuple[Section, ...] = (_of_models(state, watch, manifest),)
-        return Status(question=question, preference="", sections=sections)
-    kept = measuring().stored(folder)
-    found = [_of_measurements(kept, state, watch, manifest)]
-    if "running" in watch:
-        found.append(_running(watch))
-    found += [*_failed(kept), *_so_far(kept, state)]
-    if state in ("killed", "interrupted"):
+    state = "interrupted" if manifest and manifest["interrupted"] else "finished"
+    if alive or manifest is None:
+        state = "running" if alive else "killed"
+    kept = measuring().stored(folder) if (folder / STORE).is_file() else None
+    if kept is None and state == "killed":
+        if (folder / STORE).is_file():
+            raise OutputError(
+                f"{folder} does not say of which study it is; use what it has by: dse run STUDY "
+                f"--reuse {folder} --out NEW"
+            )
+        raise not_a_run(folder, FileNotFoundError(2, "no such file", MANIFEST))
+    shown = {
+        "running": f"running, process {watch['process']} on {watch['host']}" if watch else state,
+        "killed": "not finished, and no process works on it",
+    }.get(state, state)
+    front = []
+    if manifest is not None:
+        count = plural(int(manifest["front"]), "design")
+        front = [("front", f"{count}, {ledger_of(manifest).proof}")]
+    if kept is None:
+        sections = [_of_models(state, [("state", shown)], front, watch, manifest)]
+    else:
+        sections = [_of_measurements(kept, state, [("state", shown)], front, watch)]
+        sections += [*_running(watch), *_failed(kept), *_so_far(kept, state)]
+    if kept is not None and state in ("killed", "interrupted"):
         failed = kept.rows and all(row.measurement.failed for row in kept.rows)
         line = retry_text(folder) if failed else f"go on with: {kept.resume}"
-        found.append(Section("resume", lines=(line,), facts=kept.resume))
-    question = str(kept.facts["run"]["question"])
-    return Status(question=question, preference="", sections=tuple(found))
+        sections.append(Section("resume", lines=(line,), facts=kept.resume))
+    question = kept.record.question if kept else str(manifest["question"]) if manifest else ""
+    return Status(question=question, preference="", sections=tuple(sections))
 
 
-def _state(manifest: Mapping[str, Any] | None, alive: bool) -> str:
-    if alive or manifest is None:
-        return "running" if alive else "killed"
-    return "interrupted" if manifest["interrupted"] else "finished"
+Pairs = Sequence[tuple[str, str]]
 
 
-def _state_text(state: str, watch: Mapping[str, Any]) -> str:
-    if state == "running" and watch:
-        return f"running, process {watch['process']} on {watch['host']}"
-    return "not finished, and no process works on it" if state == "killed" else state
-
-
-def _of_models(state: str, watch: Mapping[str, Any], manifest: Mapping[str, Any] | None) -> Section:
+def _of_models(
+    state: str,
+    first: Pairs,
+    front: Pairs,
+    watch: Mapping[str, Any],
+    manifest: Mapping[str, Any] | None,
+) -> Section:
     """Return the state of a run of models, which keeps nothing before its end."""
-    facts: dict[str, Any] = {"state": state}
-    pairs = [("state", _state_text(state, watch))]
+    facts, pairs = {"state": state}, [*first]
     if watch:
         pairs.append(("study", str(watch.get("study_file", ""))))
     if manifest is not None:
@@ -104,32 +110,29 @@ def _of_models(state: str, watch: Mapping[str, Any], manifest: Mapping[str, Any]
         facts |= {name: manifest[name] for name in names if name in manifest}
         before = " by the run before" if state == "running" else ""
         done = f"{manifest['evaluated']:,} of {manifest['designs']:,} evaluated{before}"
-        pairs += [("designs", done), _front(manifest)]
+        pairs += [("designs", done), *front]
     remarks = (
         "nothing is measured, so that nothing is kept before the end: --resume (`resume` in "
         "Python) begins again",
-    )
-    return Section(
-        "state", rows=tuple(pairs), facts=facts, remarks=remarks if state == "running" else ()
-    )
+    ) * (state == "running")
+    return Section("state", rows=tuple(pairs), facts=facts, remarks=remarks)
 
 
 def _of_measurements(
-    kept: StoredRun, state: str, watch: Mapping[str, Any], manifest: Mapping[str, Any] | None
+    kept: StoredRun, state: str, first: Pairs, front: Pairs, watch: Mapping[str, Any]
 ) -> Section:
     designs = [row.measurement for row in kept.rows]
-    settings, planned = kept.facts["search"], kept.facts["run"]["planned"]
+    settings, planned = kept.record.search, kept.record.planned
     ledger = ledger_of_measured(designs, unknown=max(planned - len(designs), 0))
-    times = _since(kept.rows, watch)  # the rest takes as long as these
-    left = planned - len(designs)
+    times, left = _since(kept.rows, watch), planned - len(designs)  # the rest takes as long
     facts = {
         "state": state,
         "measured": len(designs),
         "failed": ledger.failed,
         LEDGER: ledger.to_dict(),
         "planned": planned,
-        "method": settings["method"],
-        "seed": settings["seed"],
+        "method": settings.method,
+        "seed": settings.seed,
         "seconds_measuring": sum(one.seconds for one in designs if one.attempts),
         "spent_s": time_measuring(kept.rows),
         "left_s": left * max(times) / len(times) if times and left >= 0 else None,
@@ -138,53 +141,41 @@ def _of_measurements(
     infeasible = f", {ledger.infeasible:,} of them infeasible" * bool(ledger.infeasible)
     done = f"{len(designs):,} of at most {planned:,}{infeasible}, {ledger.failed:,} of them failed"
     pairs = [
-        ("state", _state_text(state, watch)),
-        ("search", f"{settings['method']}, seed {settings['seed']}"),
+        *first,
+        ("search", f"{facts['method']}, seed {facts['seed']}"),
         ("measured", done),
         ("measuring", f"{duration(facts['seconds_measuring'])}, all measurements together"),
     ]
-    if (time_s := settings.get("time_s")) is not None:
+    if (time_s := settings.time_s) is not None:
         spent, left_s = facts["spent_s"], duration(max(time_s - facts["spent_s"], 0.0))
         pairs.append(("time", f"{duration(spent)} of {duration(time_s)} spent, {left_s} left"))
     if state == "running":
-        pairs.append(("ETA", _left_text(facts["left_s"], times)))
-    elif manifest is not None:
-        pairs.append(_front(manifest))
-    return Section("state", rows=tuple(pairs), facts=facts)
-
-
-def _front(manifest: Mapping[str, Any]) -> tuple[str, str]:
-    return "front", f"{plural(int(manifest['front']), 'design')}, {ledger_of(manifest).proof}"
+        pace = plural(len(times), "measurement")
+        text = "unknown until the first measurement ends"
+        if facts["left_s"] is not None:
+            text = (
+                f"at most {duration(facts['left_s'])} (pace of the {pace} of this process; without "
+                "the search itself)"
+            )
+        front = [("ETA", text)]
+    return Section("state", rows=(*pairs, *front), facts=facts)
 
 
 def _since(rows: Sequence[StoredMeasurement], watch: Mapping[str, Any]) -> list[float]:
     """Return the times from the beginning of this process to each of its measurements, in s."""
     begun = watch.get("since", math.inf)
-    times = [datetime.fromisoformat(row.kept_at).timestamp() - begun for row in rows]
-    return [each for each in times if each >= 0.0]
+    return [row.kept_at - begun for row in rows if row.kept_at >= begun]
 
 
-def _left_text(left_s: float | None, times: Sequence[float]) -> str:
-    if left_s is None:
-        return "unknown until the first measurement ends"
-    return (
-        f"at most {duration(left_s)} (pace of the {plural(len(times), 'measurement')} of this "
-        f"process; without the search itself)"
-    )
-
-
-def _running(watch: Mapping[str, Any]) -> Section:
+def _running(watch: Mapping[str, Any]) -> Iterator[Section]:
+    if "running" not in watch:
+        return
     now, running = time.time(), watch["running"]
-    rows = tuple(
-        (
-            design_text(one["design"], watch.get("unit_names", {})),
-            f"since {duration(max(now - one['since'], 0.0))}",
-        )
-        for one in running[:STATUS_ROWS]
-    )
-    more = (f"and {len(running) - STATUS_ROWS} more",) if len(running) > STATUS_ROWS else ()
-    title = f"running, {len(running)} of {plural(watch.get('workers', 1), 'worker')}"
-    return Section("running", title, rows=rows, remarks=more, facts=running)
+    shown = [(design_text(one["design"], watch["unit_names"]), one["since"]) for one in running]
+    rows = tuple((text, f"since {duration(max(now - since, 0.0))}") for text, since in shown)
+    more = (f"and {len(running) - STATUS_ROWS} more",) * (len(running) > STATUS_ROWS)
+    title = f"running, {len(running)} of {plural(watch['workers'], 'worker')}"
+    yield Section("running", title, rows=rows[:STATUS_ROWS], remarks=more, facts=running)
 
 
 def _failed(kept: StoredRun) -> Iterator[Section]:
@@ -201,7 +192,7 @@ def _failed(kept: StoredRun) -> Iterator[Section]:
         + (f" and {len(some) - 1} more" if len(some) > 1 else "")
         for cause, some in ordered[:STATUS_ROWS]
     ]
-    more = (f"and {len(ordered) - STATUS_ROWS} more causes",) if ordered[STATUS_ROWS:] else ()
+    more = (f"and {len(ordered) - STATUS_ROWS} more causes",) * (len(ordered) > STATUS_ROWS)
     facts = {cause: [dict(row.design) for row in some] for cause, some in ordered}
     yield Section("failed", "failed", lines=tuple(lines), remarks=more, facts=facts)
 
@@ -230,7 +221,7 @@ def run_so_far(kept: StoredRun) -> Run:
     sweep = sweep_of(document)
     first, *points = points_of(document, sweep)
     prepared = study.prepare(first)
-    settings = replace(prepared.settings, **kept.facts["search"])
+    settings = replace(prepared.settings, **asdict(kept.record.search))
     every = [prepared, *(study.prepare(point, prepared) for point in points)]
     answers = [_answer(each, settings, kept.folder) for each in every]
     return Run(document, sweep, tuple(answers), settings, time.perf_counter() - begin)
@@ -243,20 +234,12 @@ def _answer(prepared: Study, settings: search.SearchSettings, folder: Path) -> S
     index = _known_designs(problem.space, measured, folder)
     planned = max(search.planned(problem, settings), len(index))
     archive = Archive(problem, total=planned)
-    for first in range(0, len(index), SO_FAR_BATCH):
-        archive.evaluate_new(index[first : first + SO_FAR_BATCH])
+    if len(index):
+        archive.evaluate_new(index)
     reason = f"the run is not finished; {len(index):,} of {planned:,} evaluations are done"
     outcome = archive.outcome(Certificate(way=INTERRUPTED, reason=reason))
     ledger = replace(outcome.ledger, unknown=max(outcome.ledger.unknown, 1))  # it goes on
     return with_quality(answer_of(prepared, replace(outcome, ledger=ledger), 0.0))
-
-
-def _require_few(count: int, folder: Path) -> None:
-    if count > SO_FAR_DESIGNS:
-        raise OutputError(
-            f"{folder} is not finished, and its front so far would be of {count:,} designs; wait "
-            f"for its end, or end it by Ctrl-C"
-        )
 
 
 def _known_designs(space: Space, measured: MeasuredColumns, folder: Path) -> Index:
@@ -267,8 +250,13 @@ def _known_designs(space: Space, measured: MeasuredColumns, folder: Path) -> Ind
     known = np.array(found, dtype=np.int64).reshape(-1, len(axes))
     others = [place for place in range(len(space.axes)) if place not in measured.axes]
     block = one_block(tuple(space.axes[place].size for place in others))
-    _require_few(len(known) * len(block), folder)
-    index = np.empty((len(known) * len(block), len(space.axes)), dtype=np.int64)
+    count = len(known) * len(block)
+    if count > SO_FAR_DESIGNS:
+        raise OutputError(
+            f"{folder} is not finished, and its front so far would be of {count:,} designs; wait "
+            f"for its end, or end it by Ctrl-C"
+        )
+    index = np.empty((count, len(space.axes)), dtype=np.int64)
     index[:, list(measured.axes)] = np.repeat(known, len(block), axis=0)
     index[:, others] = np.tile(as_index(block), (len(known), 1))
     return index

@@ -46,9 +46,8 @@ from dse.parametric.plots import map_svg
 from dse.reports import sections
 from dse.reports.designs import objective_values
 from dse.reports.text import change, in_words, listed
-from dse.runs.finished import read_manifest
 from dse.runs.measurements import require_figures
-from dse.runs.run_files import MANIFEST, begun_manifest
+from dse.runs.record import MANIFEST, begun_manifest, read_manifest
 from dse.search.settings import budget_of
 from dse.study.assumptions import assumptions_of
 from dse.study.overrides import override

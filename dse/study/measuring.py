@@ -6,16 +6,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
 from dse.contract import Objective
-from dse.contract.evaluators import Measurement, RecordedEvaluator, Value
+from dse.contract.evaluators import Measurement, RecordedEvaluator, Value, key
 from dse.files.document import Document, parse_document
 from dse.files.whole_folders import WorkingFolder
 from dse.model.measured import MeasuredColumns, Spending
@@ -43,22 +42,23 @@ class StoredMeasurement:
 
     Attributes
     ----------
-    number
-        Its place in the store, from 1.
-    key, identity, design
+    identity, design
         See `dse.contract.evaluators.key`.
     measurement
         The result.
     kept_at
-        Time of storage, in UTC and ISO 8601.
+        Time of storage, in seconds since the epoch.
     """
 
-    number: int
-    key: str
     identity: str
     design: Mapping[str, Value]
     measurement: Measurement
-    kept_at: str
+    kept_at: float
+
+    @property
+    def key(self) -> str:
+        """Return the key of its design."""
+        return key(self.identity, self.design)
 
 
 def time_measuring(rows: Iterable[StoredMeasurement]) -> float:
@@ -67,16 +67,55 @@ def time_measuring(rows: Iterable[StoredMeasurement]) -> float:
     It follows from the time of storage and the duration of each.  The wait between two attempts
     counts.  Values of other runs do not.
     """
-    ends = [
-        (datetime.fromisoformat(row.kept_at).timestamp(), row.measurement.seconds)
-        for row in rows
-        if row.measurement.attempts
-    ]
+    ends = [(row.kept_at, row.measurement.seconds) for row in rows if row.measurement.attempts]
     total, until = 0.0, -math.inf
     for begin, end in sorted((end - seconds, end) for end, seconds in ends):
         total += max(0.0, end - max(begin, until))
         until = max(until, end)
     return total
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSearch:
+    """The settings of a search that decide which designs are measured."""
+
+    method: str
+    seed: int
+    budget: int | None
+    options: dict[str, Any]
+    time_s: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRecord:
+    """The record of a run that measures, from its first second.
+
+    Attributes
+    ----------
+    study, search, identity, inputs
+        The fields of the study but its search, the settings of the search, the text of the
+        evaluator, and the hashes of files by name.  A resumed run has the same.
+    question, text, file, overrides
+        Question, text, file and overrides of the study.
+    planned
+        Most designs that are measured.
+    unit_names
+        Columns that carry the unit of a number of designs, by name.
+    arguments
+        Options of the command.
+    """
+
+    study: dict[str, Any]
+    search: RunSearch
+    identity: str
+    inputs: dict[str, str]
+    question: str
+    text: str
+    file: str
+    overrides: list[tuple[str, str]]
+    planned: int
+    unit_names: dict[str, str]
+    arguments: list[str]
 
 
 @dataclass(frozen=True)
@@ -87,24 +126,26 @@ class StoredRun:
     """
 
     folder: Path
-    facts: Mapping[str, Any]
-    rows: tuple[StoredMeasurement, ...]
+    record: RunRecord
+    rows: Sequence[StoredMeasurement]
     resume: str
 
     @property
     def document(self) -> Document:
         """Return the study with its measurements, without a program that measures."""
-        run = self.facts["run"]
-        identity, pairs = run["identity"], [(path, str(to)) for path, to in run["overrides"]]
-        own = [(one.design, one.measurement) for one in self.rows if one.identity == identity]
-        found = override(parse_document(run["text"], run["file"]), pairs)
-        return replace(found, recorded=RecordedEvaluator(identity, own))
+        one = self.record
+        found = override(parse_document(one.text, one.file), one.overrides)
+        return replace(found, recorded=recorded_in(self.rows, one.identity))
 
     def unit_names(self, row: StoredMeasurement) -> Mapping[str, str]:
         """Return the units of a design's numbers, none if another run measured it."""
-        run = self.facts["run"]
-        names: Mapping[str, str] = run["unit_names"] if row.identity == run["identity"] else {}
-        return names
+        return self.record.unit_names if row.identity == self.record.identity else {}
+
+
+def recorded_in(rows: Iterable[StoredMeasurement], identity: str) -> RecordedEvaluator:
+    """Return the evaluator of a finished run with its own measurements among some."""
+    own = [(row.design, row.measurement) for row in rows if row.identity == identity]
+    return RecordedEvaluator(identity, own)
 
 
 @dataclass(frozen=True)
@@ -152,9 +193,12 @@ class Measuring:
     keeps
         Returns the command that resumes a run, and the storage of its measurements.
     carry
-        Copies the measurements of a run from the first folder to the second.
+        Copies the measurements in the folder of a run, or else those of a finished one, to a new
+        folder, and returns their number.
+    rows
+        Returns the measurements in the folder of a run.
     stored
-        Returns the content of the store of a run, which may be in progress.
+        Returns the content of the store of a run, which may be in progress, None without a record.
     """
 
     quantities: Callable[
@@ -167,8 +211,9 @@ class Measuring:
         AbstractContextManager[None],
     ]
     keeps: Callable[[WorkingFolder, Document, Options], tuple[str, Keeping]]
-    carry: Callable[[Path, Path], None]
-    stored: Callable[[Path], StoredRun]
+    carry: Callable[[Path | None, RecordedEvaluator | None, Path], int]
+    rows: Callable[[Path], Sequence[StoredMeasurement]]
+    stored: Callable[[Path], StoredRun | None]
 
 
 def measuring() -> Measuring:

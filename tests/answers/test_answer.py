@@ -473,7 +473,7 @@ def test_every_command_names_the_same_design(name: str, write, tmp_path: Path) -
     lines = re.findall(r"<!-- (.*?) -->", svg)  # the text of the picture, one line each
     first = next(at for at, line in enumerate(lines) if line.startswith("recommended: "))
     legend = [" ".join(lines[first:end]) for end in range(first + 1, len(lines) + 1)]
-    labels = result.manifest["picture"]["labels"]
+    labels = result.shown.labels
     assert (
         f"recommended: {labelled_line(said['design'], labels)}" in legend
     )  # whole lines, however it is broken

@@ -17,7 +17,7 @@ from dse.audit.verdict import OTHER_MODELS
 from dse.audit.verify import verify_run
 from dse.cli.app import application
 from dse.errors import DseError
-from dse.runs import run_files
+from dse.runs import record
 from tests.conftest import STUDIES
 
 LOOKS_AT_PICTURES = True
@@ -75,7 +75,7 @@ def manifest_of(folder: Path) -> dict[str, Any]:
 
 def write(folder: Path, manifest: dict[str, Any], *, forged: bool = False) -> None:
     """Write a manifest; with checksums computed again if it is `forged`."""
-    manifest = run_files.with_checksums(manifest, folder) if forged else manifest
+    manifest = record.with_checksums(manifest, folder) if forged else manifest
     (folder / "manifest.json").write_text(json.dumps(manifest))
 
 
@@ -153,9 +153,9 @@ def test_what_cannot_be_derived_is_named_by_its_checksum(copy: Callable[[str], P
     for name, value in edits.items():
         write(folder, manifest | {name: value})
         assert f"{name} of the manifest " in told(folder)
-    del manifest[run_files.CHECKSUMS]["files"]["front.png"]
+    del manifest["files"]["front.png"]
     write(folder, manifest)
-    assert told(folder) == "checksums of the manifest are not what the run wrote"
+    assert told(folder) == "files of the manifest is not what the run wrote"
     text = (folder / "manifest.json").read_text()
     (folder / "manifest.json").write_text(text.replace('"seed"', '"seed": 3, "seed"', 1))
     assert "it has 'seed' twice" in told(folder)
@@ -177,8 +177,6 @@ DERIVED: dict[str, tuple[str, tuple[Any, ...]]] = {
     "the recommended row": ("own", ("recommended", "row")),
     "the recommended design": ("own", ("recommended", "design")),
     "the rule": ("own", ("recommended", "rule")),
-    "a name in the picture": ("own", ("picture", "names", 0)),
-    "the title": ("own", ("picture", "title")),
     "the number of designs": ("own", ("designs",)),
     "the size of the front": ("own", ("front",)),
     "what is stored": ("own", ("evaluations_stored",)),
@@ -297,6 +295,6 @@ def test_an_input_that_is_changed_is_named(copy: Callable[[str], Path]) -> None:
 def test_a_run_without_checksums_is_refused(copy: Callable[[str], Path]) -> None:
     folder = copy("plain")
     manifest = manifest_of(folder)
-    del manifest[run_files.CHECKSUMS]
+    del manifest[record.CHECKSUMS]
     write(folder, manifest)
     assert "manifest.json: checksums is missing" in told(folder)

@@ -19,7 +19,7 @@ from dse.audit.verdict import Verification
 from dse.audit.verify import verify_run
 from dse.cli.app import application
 from dse.errors import OutputError
-from dse.runs import finished, run_files
+from dse.runs import finished, record
 from dse.runs.design_names import read_design
 from tests.conftest import STUDIES
 
@@ -75,10 +75,9 @@ def rewrite(folder: Path, change: Callable[[list[Row]], list[Row]], **counts: An
     for name, value in counts.items():
         (manifest["certificate"] if name in manifest["certificate"] else manifest)[name] = value
     front = manifest["front"]
-    manifest["picture"]["names"] = (manifest["picture"]["names"] * 2)[:front]
     if "recommended" in manifest:
         manifest["recommended"]["row"] = min(manifest["recommended"]["row"], front)
-    manifest = run_files.with_checksums(manifest, folder)
+    manifest = record.with_checksums(manifest, folder)
     (folder / "manifest.json").write_text(json.dumps(manifest))
 
 
@@ -229,7 +228,7 @@ def test_entries_of_another_type_are_refused_by_every_command(
     manifest = json.loads((folder / "manifest.json").read_text())
     for name, value in entries.items():
         (manifest["certificate"] if name in manifest["certificate"] else manifest)[name] = value
-    (folder / "manifest.json").write_text(json.dumps(run_files.with_checksums(manifest, folder)))
+    (folder / "manifest.json").write_text(json.dumps(record.with_checksums(manifest, folder)))
     for command in (dse.verify, dse.answer, dse.report, dse.status):
         with pytest.raises(OutputError, match=rf"manifest\.json: {re.escape(text)}"):
             command(folder)

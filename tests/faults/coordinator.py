@@ -37,7 +37,7 @@ class Toy:
         u, b, w = (float(design[name]) for name in AXES)
         os.write(self.log, f"measured {key(IDENTITY, design)}\n".encode())
         if (3 * u + 5 * b + w) % 7 == 0:
-            return Measurement(values={}, cause="it returned 3\0\udcff", kind="exit")
+            return Measurement(values={}, cause="it returned 3\0", kind="exit")
         area = (1 + u) * (2 + math.sin(b)) + w / 3
         return Measurement(values={"area_m2": area, "time_s": 100 / (1 + u) + b / 7 + 9 / (1 + w)})
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from dse.files.whole_folders import waiting_for
-from dse.runs import finished, run_files
+from dse.runs import record
 from tests.conftest import ROOT, STUDIES
 from tests.faults.injection import STRACE, Event, events, injected
 from tests.faults.program import FILES, main
@@ -53,8 +53,8 @@ def content(place: Path) -> str:
 
 
 def is_whole(run: Path) -> bool:
-    manifest = finished.read_manifest(run)
-    wrong = [*run_files.changed_files(manifest, run), *run_files.changed_entries(manifest)]
+    manifest = record.read_manifest(run)
+    wrong = [*record.changed_files(manifest, run), *record.changed_entries(manifest)]
     return not wrong and (run / "front.csv").exists()
 
 

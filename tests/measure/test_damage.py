@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import sqlite3
@@ -12,12 +13,11 @@ import pytest
 
 from dse.errors import StoreError
 from dse.measure import store
-from dse.measure.store import Store, StoreCache, open_store, open_to_read, read_cells, stored_cells
+from dse.measure.store import COPY, Store, StoreCache, open_store, open_to_read
 from dse.study.measuring import STORE, STORE_FILES
 from tests.measure.examples import IDENTITY, filled, keep, measured
 
 WAL = f"{STORE}-wal"
-COPY = "put back a copy of it, or begin again with --fresh (`fresh` in Python)"
 
 
 def refused(folder: Path, opened: Callable[[Path], Store] = open_store) -> str:
@@ -28,10 +28,10 @@ def refused(folder: Path, opened: Callable[[Path], Store] = open_store) -> str:
     return str(found.value).removeprefix(f"{folder / STORE} ")
 
 
-def edit(folder: Path, statement: str) -> None:
+def edit(folder: Path, statement: str, *values: str) -> None:
     connection = sqlite3.connect(folder / STORE)
     with connection:
-        connection.execute(statement)
+        connection.execute(statement, values)
     connection.close()
 
 
@@ -51,13 +51,13 @@ EDITS = {
     ),
     "DELETE FROM evaluations WHERE number = 3": f"is damaged: row 3 is missing; {COPY}",
     "PRAGMA user_version = 2": (
-        "has version 2 of the schema, and this program knows 5; "
+        "has version 2 of the schema, and this program knows 6; "
         "use the program that wrote it, or begin again with --fresh (`fresh` in Python)"
     ),
     "CREATE TRIGGER t AFTER INSERT ON evaluations BEGIN DELETE FROM evaluations; END": (
         f"is damaged: its tables are not those of a store; {COPY}"
     ),
-    "INSERT INTO evaluations VALUES (0, '', '{}', 'wrong')": (
+    "INSERT INTO evaluations VALUES (0, '{}', 'wrong')": (
         f"is damaged: row 0: it does not have its checksum; {COPY}"
     ),
     "PRAGMA application_id = 0": (
@@ -76,20 +76,33 @@ def test_an_edited_store_is_refused(
     assert refused(tmp_path, opened) == EDITS[statement]
 
 
-def test_a_row_of_another_design_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        ("[]", "StoredMeasurement"),
+        ("1", "StoredMeasurement"),
+        ('{"identity": "x", "design": [], "measurement": {}, "kept_at": ""}', "design"),
+        (
+            '{"identity": "x", "design": {"a": NaN}, "kept_at": "", "measurement": {"values": {}}}',
+            "",
+        ),
+        ("[" * 100_000, "recursion"),
+    ],
+)
+def test_a_forged_row_is_refused(content: str, named: str, tmp_path: Path) -> None:
     filled(tmp_path, 2)
-    with open_to_read(tmp_path) as found:
-        one, other = found.found.values()
-    cells = stored_cells(other)
-    with pytest.raises(ValueError, match="its key is not that of its design"):
-        read_cells(stored_cells(type(one)(**(vars(one) | {"key": other.key}))))
-    assert read_cells(cells) == other
+    checksum = hashlib.sha256(f"2 {content}".encode()).hexdigest()
+    statement = "UPDATE evaluations SET content=?, checksum=? WHERE number=2"
+    edit(tmp_path, statement, content, checksum)
+    said = refused(tmp_path)
+    assert said.startswith("is damaged: row 2: ")
+    assert named in said
 
 
 def test_what_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
     (tmp_path / STORE).write_text("area,power\n" * 99)
     said = refused(tmp_path)
-    assert said == "is not a database; name another folder, or move it away"
+    assert said == f"is damaged: file is not a database; {COPY}"
     assert (tmp_path / STORE).read_text() == "area,power\n" * 99
 
 
@@ -131,7 +144,7 @@ def test_a_folder_without_a_store_is_told(tmp_path: Path) -> None:
     assert str(found.value) == (
         f"{tmp_path} has no {STORE}; name the folder of a run that measures designs"
     )
-    assert refused(tmp_path / "none").startswith("cannot be opened; ")
+    assert refused(tmp_path / "none").startswith("cannot be used: unable to open")
 
 
 def test_a_folder_that_may_not_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,36 +166,23 @@ def test_a_file_that_may_not_be_written(tmp_path: Path, monkeypatch: pytest.Monk
     assert "in a folder that may not be written" in refused(folder, open_to_read)
 
 
-MOUNTS = """\
-22 1 254:0 / / rw,relatime - ext4 /dev/vda rw
-30 22 0:40 / /home rw,relatime shared:1 - nfs4 server:/home rw,vers=4.2
-31 30 0:41 / /home/a\\040b/scratch rw - xfs /dev/vdb rw
-32 22 0:42 / /mnt rw - ext4 /dev/vdc rw
-33 22 0:43 / /mnt rw - fuse.sshfs host:/x rw
-"""
-
-
-@pytest.mark.parametrize(
-    ("folder", "kind"),
-    [
-        ("/home/a", "nfs4"),
-        ("/homes", ""),
-        ("/home/a b/scratch/run", ""),
-        ("/home/a b", "nfs4"),
-        ("/mnt/run", "fuse.sshfs"),
-        ("/", ""),
-    ],
-)
-def test_the_file_system_of_a_folder(folder: str, kind: str, tmp_path: Path) -> None:
-    (tmp_path / "mountinfo").write_text(MOUNTS)
-    assert store.network_type(Path(folder), tmp_path / "mountinfo") == kind
-    assert store.network_type(Path(folder), tmp_path / "none") == ""
+def test_a_file_system_is_remote_if_df_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not store.is_remote(tmp_path)
+    df = tmp_path / "df"
+    df.write_text("#!/bin/sh\necho 'df: no file systems processed' >&2; exit 1")
+    df.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert store.is_remote(tmp_path)
+    df.unlink()
+    assert not store.is_remote(tmp_path)
 
 
 def test_a_network_file_system_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "network_type", lambda folder: "nfs4")
+    monkeypatch.setattr(store, "is_remote", lambda folder: True)
     assert refused(tmp_path) == (
-        "would be on a network file system (nfs4), where locks and flushes cannot be relied on; "
+        "would be on a network file system, where locks and flushes cannot be relied on; "
         "name a folder on a local disk"
     )
     assert not [*tmp_path.iterdir()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 import dse
 from dse.errors import DseError
 from dse.measure.dask import Cluster
-from dse.runs.run_files import evaluations_file
+from dse.study.measuring import measuring
 from tests.conftest import until
 from tests.measure.evaluators import SLEEPER, Acts, shell
 from tests.measure.test_pool import DOUBLE, all_of, numbers
@@ -76,11 +75,10 @@ def test_files_do_not_depend_on_who_measures(cluster: str, tmp_path: Path) -> No
     for who in ({"workers": 1}, {"workers": 2}, {"workers": 4}, {"dask": cluster}):
         out = tmp_path / f"run{len(found)}"
         dse.run(path, out=out, plots=False, **who)  # type: ignore[arg-type]
-        measured = json.loads((out / "measurements.json").read_text())
-        for each in measured["measurements"]:
-            each["seconds"], each["folder"] = 0.0, bool(each["folder"])
-        tables = [out / "front.csv", evaluations_file(out)]
-        found.append((measured, *(table.read_bytes() for table in tables)))
+        rows = {row.key: row.measurement for row in measuring().rows(out)}
+        same = {name: (one.values, one.cause, bool(one.folder)) for name, one in rows.items()}
+        tables = [out / "front.csv", out / "evaluations.parquet"]
+        found.append((same, *(table.read_bytes() for table in tables)))
     assert found[1:] == found[:1] * 3
 
 

@@ -76,7 +76,7 @@ def test_the_page_holds_the_front_that_the_run_wrote(name: str, tmp_path: Path) 
     assert all(re.fullmatch(r"(\w+ )?(core|instances)", column) for column in fleets)
     for column in held["columns"].keys() - fleets:
         assert unpacked(held["front"][column]) == front[column].tolist(), column
-    assert unpacked(held["design"]) == result.manifest["picture"]["names"]
+    assert unpacked(held["design"]) == [*result.shown.codes]
     assert held["objectives"] == list(result.manifest["objectives"])
     cloud = np.frombuffer(base64.b64decode(held["cloud"]["columns"]["area_m2"]), dtype="<f4")
     evaluations = result.evaluations

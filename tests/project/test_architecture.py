@@ -193,7 +193,7 @@ ONLY_USERS = {
         "dse.methods.samplers",
     },
     "pandas": {"dse.runs.result"},
-    "pyarrow": {"dse.runs.run_files"},
+    "pyarrow": {"dse.runs.tables"},
     "pymoo": {"dse.search.heuristic.pymoo", "dse.methods.genetic"},
     "sqlite3": {"dse.measure.store"},
     "ruamel": {"dse.files.yaml"},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -78,11 +77,7 @@ def test_time_is_that_in_which_something_was_measured() -> None:
 
     def row(begin: float, end: float, attempts: int = 1) -> StoredMeasurement:
         found = Measurement(values={}, seconds=end - begin, attempts=attempts)
-        kept_at = datetime.fromtimestamp(1e9 + end, UTC).isoformat()
-        return StoredMeasurement(
-            number=1, key="", identity="", design={}, measurement=found,
-            kept_at=kept_at,
-        )  # fmt: skip
+        return StoredMeasurement(identity="", design={}, measurement=found, kept_at=1e9 + end)
 
     rows = [row(30, 40), row(0, 10), row(5, 20), row(6, 8), row(100, 200, attempts=0)]
     assert time_measuring(rows) == pytest.approx(30.0, abs=1e-6)

@@ -308,7 +308,7 @@ def test_status_of_models_and_of_no_run(tmp_path: Path) -> None:
         dse.status(tmp_path / "none")
     (tmp_path / "killed").mkdir()
     open_store(tmp_path / "killed").close()
-    with pytest.raises(StoreError, match="nothing is measured yet: dse run STUDY --out "):
+    with pytest.raises(OutputError, match="does not say of which study it is; use what it has by"):
         dse.status(tmp_path / "killed")
 
 

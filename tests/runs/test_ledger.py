@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ import pytest
 
 import dse
 from dse.model.evaluation import Ledger
+from dse.study.measuring import measuring
 from tests.conftest import Write, run_dse
 
 WAYS = {
@@ -73,8 +72,8 @@ def test_accidents_are_no_facts(
     dask = request.getfixturevalue("cluster") if who == "a cluster" else None
     workers = 3 if who == "three workers" else None
     found = dse.run(path, out=run, workers=workers, dask=dask, plots=False)
-    kept = json.loads((run / "measurements.json").read_text())["measurements"]
-    assert {each["design"]["way"]: each["kind"] for each in kept} == {
+    kept = measuring().rows(run)
+    assert {each.design["way"]: each.measurement.kind for each in kept} == {
         way: kind for way, (_, kind) in WAYS.items()
     }
     ledger = Ledger(evaluated=1, infeasible=len(FACTS) - 1, failed=ACCIDENTS)
@@ -121,27 +120,36 @@ def test_one_value_of_a_sweep_is_exact_and_the_other_is_not(tmp_path: Path) -> N
     assert dse.verify(tmp_path / "run").holds
 
 
-def measured(number: float) -> dict[str, float]:
-    """Measure a design; those that 3 divides end the process of the worker."""
+MODULE = """
+import os, signal
+import dse
+
+
+def measured(number):
     if number % 3 == 0:
         os.kill(os.getpid(), signal.SIGKILL)
     if number % 5 == 0:
         raise dse.InfeasibleDesign("it cannot be routed")
     return {"area": -number if number == 4 else number}
+"""
 
 
-def test_a_worker_that_is_killed_is_an_accident_and_so_is_less_area_than_none() -> None:
+def test_a_function_that_is_killed_is_an_accident_and_so_is_less_area_than_none(
+    tmp_path: Path,
+) -> None:
     """Area is a quantity of models, of which none is less than 0."""
+    (tmp_path / "model.py").write_text(MODULE)
+    function = f"{tmp_path / 'model.py'}:measured"
     study = {
         "axes": {"number": [*range(1, 7)]},
-        "evaluate": {"outputs": {"area": "um2"}, "retries": 0},
+        "evaluate": {"function": function, "outputs": {"area": "um2"}, "retries": 0},
         "objectives": {"area": "minimise"},
     }
-    found = dse.run(study, evaluate=measured, workers=2)
+    found = dse.run(study, workers=2)
     assert found.manifest["ledger"] == Ledger(evaluated=2, infeasible=1, failed=3).to_dict()
     assert found.manifest["certificate"]["reason"] == ["every design was requested, and 3 failed"]
     causes = " ".join(found.manifest["measured"]["causes"])
-    assert "its worker died: it was ended by SIGKILL" in causes
+    assert "it was ended by SIGKILL" in causes
     assert "what it returns: area: -4 um2 is beyond its least, 0 mm2" in causes
 
 

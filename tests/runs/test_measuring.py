@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -17,6 +16,7 @@ from dse.model import beforehand
 from dse.runs.finished import plot_run
 from dse.runs.result import Result
 from dse.search import archive
+from dse.study.measuring import measuring
 from tests.conftest import STUDIES
 
 UNROLL, CLOCK_MHZ = (1, 2, 4, 8, 16), (100, 200, 400)
@@ -129,8 +129,7 @@ def test_only_a_run_measures(tmp_path: Path) -> None:
     dse.report(tmp_path / "run")
     dse.flips(tmp_path / "run")
     assert len(counted.calls) == measured
-    stored = json.loads((tmp_path / "run" / "measurements.json").read_text())
-    assert len(stored["measurements"]) == measured
+    assert len(measuring().rows(tmp_path / "run")) == measured
     notes = " ".join(result.manifest["notes"])
     assert f"{measured} of 15 designs are measured; results compare these alone" in notes
 

@@ -66,17 +66,11 @@ def long(path: Path) -> None:
         file.truncate(1 << 33)
 
 
-def edited(path: Path) -> None:
-    said = json.loads(path.read_text())
-    said["measurements"][0]["values"]["area_m2"] *= 0.5
-    path.write_text(json.dumps(said))
-
-
 SPOILT = [
-    *((name, spoil) for name in ("front.csv", "measurements.json") for spoil in (pipe, device)),
+    *((name, spoil) for name in ("front.csv", "evaluations.sqlite") for spoil in (pipe, device)),
     *(("manifest.json", spoil) for spoil in (pipe, device, deep, deeper)),
-    *(("measurements.json", spoil) for spoil in (deep, deeper, edited, long)),
-    *(("evaluations.csv.gz", spoil) for spoil in (pipe, device)),
+    *(("evaluations.sqlite", spoil) for spoil in (deep, long)),
+    *(("evaluations.parquet", spoil) for spoil in (pipe, device, long)),
 ]
 
 

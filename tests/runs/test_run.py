@@ -13,7 +13,7 @@ from PIL import Image
 
 import dse
 from dse.model import volume
-from dse.runs import run_files
+from dse.runs import tables
 from dse.runs.result import FILES, PICTURES
 from dse.study import study
 from dse.study.schema import json_schema
@@ -104,13 +104,11 @@ def test_tables_are_written_as_pandas_would(tmp_path: Path) -> None:
         "bound": np.array(['a,"b', np.nan], dtype=object),
         "feasible": np.array([True, False]),
     }
-    run_files.write_front(table, tmp_path)
-    run_files.write_evaluations(table, tmp_path)
+    tables.write_front(table, tmp_path)
+    tables.write_evaluations(table, tmp_path)
     frame = pd.DataFrame(table)
-    assert (tmp_path / run_files.FRONT).read_text() == frame.to_csv(
-        index=False, lineterminator="\n"
-    )
-    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / run_files.EVALUATIONS), frame)
+    assert (tmp_path / tables.FRONT).read_text() == frame.to_csv(index=False, lineterminator="\n")
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / tables.EVALUATIONS), frame)
 
 
 SEVEN_OF_EACH = """

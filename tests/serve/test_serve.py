@@ -24,7 +24,7 @@ import pytest
 import dse
 from dse.errors import ArgumentError, OutputError, StudyError, faults_of
 from dse.files.whole_folders import under_way, working_folder
-from dse.runs.run_files import begin_manifest, begun_manifest
+from dse.runs.record import begin_manifest, begun_manifest
 from dse.serve.server import HERE, MOST_TABS, Handler, Server
 from dse.serve.session import Session, _holds, stop_run
 from tests.conftest import STUDIES

@@ -1,0 +1,376 @@
+"""The record of a run, manifest.json: its types, its checksums, and the one door to it.
+
+Checksums of all files and of the entries reveal accidents and edits.  They are no signature: with
+new checksums, only changes that contradict study and front are found.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from dse.errors import OutputError
+from dse.files.inputs import INPUTS
+from dse.files.json import jsonable, read_bytes, read_json, write_text
+from dse.files.whole_folders import under_way, waiting_for
+from dse.runs.limits import FILE_BYTE
+from dse.runs.tables import EVALUATIONS, FRONT
+from dse.study.measuring import MEASURING, STORE
+
+FORMAT = 4
+"""Format of the folder of a run."""
+
+MANIFEST = "manifest.json"
+"""The record of a run.  In its hidden folder it names the process that writes, and at the end it is
+completed with the results."""
+
+CHECKSUMS = "checksums"
+"""The entry of a manifest with the checksums of all others.  ``files`` has those of files."""
+
+READ = (FRONT, EVALUATIONS)
+"""Files of a run that commands read, besides its manifest, the copies of tables, and the store,
+whose rows have checksums of their own."""
+
+DRAWN = (".png", ".svg", ".html")
+"""Ends of the names of files that no command reads."""
+
+_RUNNING = "running"
+
+_Count: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 1024)]
+_Number: TypeAlias = float | int | Literal["inf", "-inf"] | None
+"""A number in JSON: NaN is null, and an infinity is text."""
+_Ends: TypeAlias = Annotated[list[float | int], Field(min_length=2, max_length=2)]
+_Sha256: TypeAlias = Annotated[str, Field(pattern=r"\A[0-9a-f]{64}\z")]
+_Copy: TypeAlias = Annotated[str, Field(pattern=rf"\A{INPUTS}/[^/\\\x00]+\z")]
+
+
+class _Entries(BaseModel):
+    """Entries of JSON of exact types, and no others."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
+
+
+class _Input(_Entries):
+    """The copy of a file that a study names."""
+
+    copy_: _Copy = Field(alias="copy")
+    sha256: _Sha256
+
+
+class _File(_Entries):
+    """A file of the run."""
+
+    bytes_: _Count = Field(alias="bytes")
+    sha256: _Sha256
+
+
+class _Recommended(_Entries):
+    """The recommended design, and its row of front.csv."""
+
+    row: Annotated[int, Field(ge=1, lt=1 << 62)]
+    design: str
+    rule: str
+    ranges: dict[str, _Ends] = {}
+    omitted: dict[str, list[str]] = {}
+
+
+class _FrontEntries(_Entries):
+    """The entries of one front."""
+
+    front: _Count
+    exact: bool
+    reference_point: dict[str, _Number]
+    hypervolume: _Number
+    hypervolume_error: _Number
+    hypervolume_share_of_exact: _Number
+    hypervolume_share_at_least: _Number
+    hypervolume_share_error: _Number
+    recommended: _Recommended | None
+
+
+class _Point(_FrontEntries):
+    """The entries of one value of a sweep."""
+
+    value: str | float | int | bool
+
+
+class _Certificate(_Entries):
+    """The account of the designs of a space."""
+
+    way: list[str]
+    reason: list[str]
+    unfinished: list[str]
+    designs: _Count
+    evaluated: _Count
+    pruned_as_dominated: _Count
+    pruned_as_infeasible: _Count
+    pruned_by: dict[str, _Count]
+    evaluated_as_reference: _Count
+    floats: str
+
+
+class _LedgerEntries(_Entries):
+    """The states of all designs, counted."""
+
+    evaluated: _Count
+    infeasible: _Count
+    failed: _Count
+    unknown: _Count
+    pruned: _Count
+
+
+class _Measured(_Entries):
+    """The account of measurements, of which the first `stored` rows of the store are this run's."""
+
+    identity: str
+    stored: _Count
+    designs: _Count
+    measured_anew: _Count
+    infeasible: _Count
+    failed: _Count
+    causes: dict[str, _Count]
+
+
+class _Growth(_Entries):
+    """The hypervolume of a heuristic's front, over evaluations."""
+
+    evaluations: list[_Count]
+    share: list[_Number]
+
+
+class _Source(_Entries):
+    """The source of inputs, and the evidence for it."""
+
+    evidence: str
+    source: str
+    inputs: list[str]
+
+
+class _Manifest(_Entries):
+    """The entries of every manifest of a run that has ended."""
+
+    format: int
+    question: str
+    study: str
+    study_file: str
+    study_sha256: _Sha256
+    overrides: dict[str, Any]
+    inputs: dict[str, _Input]
+    objectives: dict[str, Literal["minimise", "maximise"]] = Field(min_length=1)
+    constraints: list[str]
+    designs: _Count
+    versions: dict[str, str]
+    method: str
+    options: dict[str, Any] = {}
+    seed: _Count
+    evaluated: _Count
+    feasible: _Count
+    failed: _Count
+    failure: str
+    feasible_in_space: _Count | None
+    interrupted: bool
+    exact: bool
+    ledger: _LedgerEntries
+    unmet: list[str] = []
+    growth: _Growth | None = None
+    certificate: _Certificate
+    wall_s: float | int
+    evaluations_stored: _Count
+    front: _Count
+    notes: list[str]
+    measured: _Measured | None = None
+    sources: list[_Source]
+    files: dict[str, _File]
+    checksums: dict[str, _Sha256]
+
+
+class _PlainManifest(_Manifest, _FrontEntries):
+    """The manifest of a run without a sweep."""
+
+
+class _SweptManifest(_Manifest):
+    """The manifest of a run with a sweep, with a point for each value."""
+
+    sweep: str
+    points: list[_Point] = Field(min_length=1)
+
+
+_RULES = {"missing": "is missing", "extra_forbidden": "is no entry that a run writes"}
+
+
+def require_entries(found: Any) -> dict[str, Any]:
+    """Return a manifest, or raise `ValueError` for an entry of another type."""
+    if not isinstance(found, dict):
+        raise ValueError("its manifest holds no entries")
+    try:
+        (_SweptManifest if "sweep" in found else _PlainManifest).model_validate(found)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        path, rule = ".".join(map(str, first["loc"])), _RULES.get(first["type"])
+        line = f"{path} {rule}" if rule else f"{path}: {first['msg']}"
+        raise ValueError(f"{MANIFEST}: {line}") from error
+    return found
+
+
+def begin_manifest(path: Path, **facts: Any) -> None:
+    """Write the record of a run that begins, or nothing on a full disk."""
+    who = {"state": _RUNNING, "process": os.getpid(), "host": platform.node(), "since": time.time()}
+    with suppress(OutputError):  # the next file on a full disk reports it
+        write_text(path, json.dumps(who | facts))
+
+
+def begun_manifest(folder: Path) -> Mapping[str, Any]:
+    """Return the record of a run that is written in a hidden folder, if there is one."""
+    try:
+        found = read_json(folder / MANIFEST)
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) and found.get("state") == _RUNNING else {}
+
+
+def with_checksums(manifest: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return a manifest with the checksums of its entries and of the other files in `folder`."""
+    contents = {
+        path.relative_to(folder).as_posix(): read_bytes(path)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+        and not path.relative_to(folder).parts[0].startswith((MANIFEST, STORE, MEASURING))
+    }
+    files = {name: {"bytes": len(text), "sha256": _hash(text)} for name, text in contents.items()}
+    plain = {name: value for name, value in manifest.items() if name != CHECKSUMS}
+    plain["files"] = files
+    return plain | {CHECKSUMS: {name: _digest(value) for name, value in plain.items()}}
+
+
+def changed_files(
+    manifest: Mapping[str, Any], folder: Path, but: tuple[str, ...] = ()
+) -> Iterator[str]:
+    """Yield the changed files of a run by their checksums, except those with some ends."""
+    for name, said in manifest["files"].items():
+        path = folder / name
+        if name.endswith(but):
+            continue
+        if not path.is_file():
+            yield f"{name} is missing"
+        elif (length := path.stat().st_size) > FILE_BYTE:
+            yield f"{name} has {length:,} bytes, more than the {FILE_BYTE:,} of a run"
+        elif length != said["bytes"] or _hash(read_bytes(path)) != said["sha256"]:
+            yield f"{name} is not the file that the run wrote"
+    for name in READ:
+        if name not in manifest["files"] and (folder / name).exists():
+            yield f"{name} was not written by the run"
+
+
+def changed_entries(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the changed entries of a manifest by their checksums."""
+    recorded = manifest[CHECKSUMS]
+    for name in dict.fromkeys([*recorded, *manifest]):
+        if name == CHECKSUMS:
+            continue
+        if name not in manifest:
+            yield f"{name} is missing from the manifest"
+        elif name not in recorded:
+            yield f"{name} of the manifest was not written by the run"
+        elif _digest(manifest[name]) != recorded[name]:
+            yield f"{name} of the manifest is not what the run wrote"
+
+
+def _digest(value: Any) -> str:
+    """Return the checksum of plain data, independent of the order of keys."""
+    text = json.dumps(jsonable(value), sort_keys=True, separators=(",", ":"))
+    return _hash(text.encode())
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def read_manifest(folder: Path, *, changed: bool = False) -> dict[str, Any]:
+    """Return the manifest of the run in a folder: the one door to folders of runs.
+
+    A folder is data: no pipe or device is read, and no file longer than the run wrote it.  With
+    `changed`, the caller reports changes.
+
+    Raises
+    ------
+    OutputError
+        It is not the folder of a run, or has changed since.
+    """
+    try:
+        found = read_json(folder / MANIFEST)
+        _require_format(found, folder)
+        require_entries(found)
+        for name in READ:
+            _require_readable(folder / name)
+    except (OSError, ValueError) as error:
+        raise not_a_run(folder, error) from error
+    if not changed:
+        wrong = [*changed_entries(found), *changed_files(found, folder, but=DRAWN)]
+        if wrong:
+            more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+            raise OutputError(
+                f"{folder} was changed since it was run: {wrong[0]}{more}; run the study again, or "
+                f"see all with: dse verify {folder}"
+            )
+        points = found.get("points", [found])
+        rows = [one["recommended"]["row"] for one in points if one["recommended"] is not None]
+        if max(rows, default=0) > found["front"]:
+            rule = f"recommended.row is {max(rows)}, and the front has {found['front']} rows"
+            raise not_a_run(folder, ValueError(f"{MANIFEST}: {rule}"))
+    return dict(found)
+
+
+def _require_format(found: Any, folder: Path) -> None:
+    """Raise `OutputError` for a manifest of another version."""
+    written = found.get("format", 1) if isinstance(found, dict) else FORMAT
+    if isinstance(written, int) and written != FORMAT:
+        age, update = ("a later", "update dse, or ") if written > FORMAT else ("an earlier", "")
+        raise OutputError(
+            f"{folder} was written by {age} version of dse (format {written}; this one reads "
+            f"{FORMAT}); {update}run its study again"
+        )
+
+
+def _require_readable(path: Path) -> None:
+    """Raise `ValueError` for a pipe, a device, or a file longer than any of a run."""
+    if os.path.lexists(path) and not path.is_file():
+        raise ValueError(f"{path.name} is not a file")
+    if path.exists() and path.stat().st_size > FILE_BYTE:
+        raise ValueError(f"{path.name} has more than {FILE_BYTE:,} bytes")
+
+
+def not_a_run(folder: Path, error: Exception) -> OutputError:
+    """Return the error for a folder that is no run, with the place of one nearby."""
+    goes_on = (under_way(folder) or (folder, False))[1] and not folder.exists()
+    if goes_on or ((folder / STORE).is_file() and not (folder / MANIFEST).exists()):
+        return OutputError(
+            f"{str(folder)!r} is a run that is not finished; dse status {folder} says how far it is"
+        )
+    missing = error.filename if isinstance(error, FileNotFoundError) else None
+    if not folder.exists():
+        reason = "does not exist"
+    elif not folder.is_dir():
+        reason = "is a file; it is not the folder of a run"
+    elif missing:
+        reason = f"is not the folder of a run: it has no {Path(missing).name}"
+    else:
+        reason = f"is not the folder of a run ({error})"
+    with suppress(OSError):
+        inside = sorted(path.parent for path in folder.glob(f"[!.]*/{MANIFEST}"))
+    if left := waiting_for(folder):
+        remedy = f"a run that was killed left it whole: {left[0]}"
+    elif inside:
+        others = f" ({len(inside) - 1} more are there)" if len(inside) > 1 else ""
+        remedy = f"did you mean {inside[0]}{others}?"
+    else:
+        remedy = "name one that `dse run` wrote"
+    return OutputError(f"{str(folder)!r} {reason}; {remedy}")
