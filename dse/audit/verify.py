@@ -27,8 +27,8 @@ from dse.runs import finished, record
 from dse.runs.design_names import exact_name
 from dse.runs.finished import Finished, stands_for
 from dse.runs.limits import BOUND_TOLERANCE
-from dse.runs.manifest import UNMET, front_facts, study_facts
-from dse.runs.notes import Counts, FrontOfPart
+from dse.runs.manifest import front_facts, study_facts
+from dse.runs.notes import FrontOfPart
 from dse.runs.runner import measure_front
 from dse.runs.tables import EVALUATIONS, FEASIBLE, read_evaluations
 from dse.search import Progress
@@ -487,12 +487,8 @@ def _challenge(
 
 def check_summary(run: Finished, every: Points) -> Check:
     """Check the manifest's account of the front: its quality, notes, and the recommended design."""
-    said = run.manifest
-    counts = Counts(
-        said["evaluated"], said["failed"], said["failure"], said["interrupted"], said.get(UNMET, ())
-    )
     parts = [_measured(point, run, place) for place, point in enumerate(every)]
-    facts = front_facts(run.sweep, parts, counts)
+    facts = front_facts(run.sweep, parts, run.manifest)
     error = max(part.quality.hypervolume.error for part in parts)
     volume = f"hypervolume (estimated, ± {error:.2g})" if error else "hypervolume"
     right = f"{volume}, reference point, recommended design, notes and names follow from the front"

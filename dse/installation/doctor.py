@@ -74,7 +74,7 @@ PURPOSES: Mapping[str, str] = {
     "dev": "work on the program itself",
     "docs": "the documents as a site",
     "mcp": "answers for agents, by `dse mcp`",
-    "parquet": "evaluations of runs as Parquet instead of CSV",
+    "parquet": "evaluations of runs as Parquet",
     "peers": "solvers of others, for the benchmarks",
     "rtl": "cores from hardware descriptions, by Yosys",
     "search": "heuristic search: genetic algorithms and samplers",

@@ -28,9 +28,8 @@ grow."""
 Running = tuple[Mapping[str, Value], float]
 """A design in progress, and the beginning of its attempt in seconds since the epoch."""
 
-Ended = Sequence[tuple[int, Measurement | None]]
-"""Numbers and measurements of ended attempts.  An attempt that was lost with its worker is
-None, whatever the design."""
+Ended = Sequence[tuple[int, Measurement]]
+"""Numbers and measurements of ended attempts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,7 +219,7 @@ def measured(
                     return
                 terms.watch(batch.running)
                 for number, found in crew.ended(STOP_PERIOD_S):
-                    if terms.stop() and (found is None or found.failed):
+                    if terms.stop() and found.failed:
                         continue  # the stop may be the cause
                     if last := batch.take(number, found):
                         yield number, last
@@ -234,7 +233,7 @@ class _Batch:
     def __init__(self, identity: str, designs: Sequence[Mapping[str, Value]], terms: Terms) -> None:
         self.identity, self.designs, self.terms = identity, designs, terms
         self.waiting = [(0.0, number) for number in range(len(designs))]  # a heap, by time
-        self.attempts, self.lost = [0] * len(designs), [0] * len(designs)
+        self.attempts = [0] * len(designs)
         self.spent_s = [0.0] * len(designs)
         self.running: dict[int, Running] = {}
 
@@ -253,7 +252,7 @@ class _Batch:
             terms.watch(self.running)
             workers.begin(Attempt(number=number, design=design, folder=place, keep=terms.keep))
 
-    def take(self, number: int, found: Measurement | None) -> Measurement | None:
+    def take(self, number: int, found: Measurement) -> Measurement | None:
         """Return the measurement of a design, or None if it is tried again.
 
         The time before the next attempt is 1 s, doubled after each.
@@ -263,17 +262,14 @@ class _Batch:
         DseError
             The program cannot be started, so that every design would fail in the same way.
         """
+        if found.kind == "start":
+            raise DseError(f"{found.cause}; nothing can be measured")
         del self.running[number]
-        self.attempts[number] += found.attempts if found else 1
-        attempts, wait_s = self.attempts[number], 0.0
-        if found is None:
-            self.lost[number] += 1
-        else:
-            if found.kind == "start":
-                raise DseError(f"{found.cause}; nothing can be measured")
-            self.spent_s[number] += found.seconds
-            if found.kind not in REPEATED or attempts - self.lost[number] > self.terms.retries:
-                return replace(found, attempts=attempts, seconds=self.spent_s[number])
-            wait_s = min(RETRY_WAIT_S, 2.0 ** (attempts - 1))
-        heappush(self.waiting, (time.monotonic() + wait_s, number))
+        self.attempts[number] += found.attempts
+        self.spent_s[number] += found.seconds
+        attempts = self.attempts[number]
+        if found.kind not in REPEATED or attempts > self.terms.retries:
+            return replace(found, attempts=attempts, seconds=self.spent_s[number])
+        due = time.monotonic() + min(RETRY_WAIT_S, 2.0 ** (attempts - 1))
+        heappush(self.waiting, (due, number))
         return None

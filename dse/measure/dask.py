@@ -2,13 +2,12 @@
 
 The cluster keeps nothing.  A scheduler repeats the task of a dead worker several times without
 counting.  So each attempt leaves a mark at the scheduler before it measures, and one that finds a
-mark reports the death of the worker instead of dying of the same cause.  Attempts that are lost
-with a scheduler are given out again when there is a new one at its address.
+mark reports the death of the worker instead of dying of the same cause.  A run whose scheduler is
+gone ends, and is resumed with another one.
 """
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any, Self
@@ -18,8 +17,8 @@ from dse.contract.evaluators import Evaluator, Measurement
 from dse.errors import DseError, MissingLibraryError
 from dse.measure.attempts import Attempt, Ended, attempted, failed
 
-SCHEDULER_PATIENCE_S, SCHEDULER_ATTEMPT_S = 30.0, 1.0
-"""Longest time without a scheduler, and of one attempt to reach it."""
+SCHEDULER_PATIENCE_S = 30.0
+"""Longest time to reach a scheduler, and to get a result from it."""
 
 _DIED = "its worker died, or the machine that it ran on"
 
@@ -37,29 +36,30 @@ class Cluster:
             raise MissingLibraryError("--dask", "distributed", "dask") from error
         self.library: Any = distributed
         self.evaluator, self.address, self.patience_s = evaluator, address, patience_s
-        self.client: Any = None
         self.heard: SimpleQueue[Any] = SimpleQueue()
         self.running: dict[str, tuple[Attempt, Any]] = {}
-        self.gone_at = time.monotonic()
 
     def __enter__(self) -> Self:
         """Reach the scheduler, or raise `DseError`."""
-        self.gone_at = time.monotonic()
-        while not self._connected():
-            self._connect()
+        try:
+            self.client = self.library.Client(
+                self.address, timeout=self.patience_s, set_as_default=False, name="dse"
+            )
+        except (OSError, TimeoutError, ValueError) as error:
+            raise self._gone(str(error)) from error
         return self
 
     def __exit__(self, *_: object) -> None:
         """Leave the cluster."""
         self.drop()
-        self._leave()
+        with suppress(Exception):  # it may be gone
+            self.client.close(timeout=1.0)
 
     @property
     def size(self) -> int:
-        """Return the number of threads of its workers, 0 without a scheduler."""
+        """Return the number of threads of its workers."""
         with suppress(Exception):  # the scheduler may go at any moment
-            if self._connected():
-                return sum(self.client.nthreads().values())
+            return sum(self.client.nthreads().values())
         return 0
 
     def begin(self, attempt: Attempt) -> None:
@@ -70,15 +70,12 @@ class Cluster:
         future.add_done_callback(self.heard.put)
 
     def ended(self, wait_s: float) -> Ended:
-        """Return the first ended attempt, or all that were lost with the scheduler."""
-        if not self._connected():
-            lost = [(attempt.number, None) for attempt, _ in self.running.values()]
-            self.running.clear()
-            self._connect()
-            return lost
+        """Return the first ended attempt, or raise `DseError` without a scheduler."""
+        if self.client.status != "running":
+            raise self._gone("it ended")
         with suppress(Empty):
             future = self.heard.get(timeout=wait_s)
-            if future.key in self.running:
+            if future.key in self.running and self.client.status == "running":
                 attempt, _ = self.running.pop(future.key)
                 return [(attempt.number, self._result(future))]
         return []
@@ -90,43 +87,22 @@ class Cluster:
         with suppress(Exception):  # the scheduler may be gone
             self.client.cancel(futures)
 
-    def _result(self, future: Any) -> Measurement | None:
-        """Return the measurement of an attempt, or None if it was lost with the scheduler."""
+    def _result(self, future: Any) -> Measurement:
+        """Return the measurement of an attempt."""
         if future.status == "finished":
-            with suppress(Exception):  # with the scheduler, or the worker that holds it
+            with suppress(Exception):  # the worker that holds it may be gone
                 found: Measurement = future.result(timeout=self.patience_s)
                 return found
-        if future.status != "error":
-            return None
-        error = future.exception()
-        if isinstance(error, self.library.KilledWorker):
+        error = future.exception() if future.status == "error" else None
+        if error is None or isinstance(error, self.library.KilledWorker):
             return failed("worker", _DIED)
         if isinstance(error, DseError):
             raise error
         return failed("worker", f"the worker could not measure: {type(error).__name__}: {error}")
 
-    def _connected(self) -> bool:
-        return self.client is not None and self.client.status == "running"
-
-    def _connect(self) -> None:
-        """Try once to reach the scheduler."""
-        if self.client is not None:
-            self._leave()
-            self.gone_at = time.monotonic()
-        try:
-            self.client = self.library.Client(
-                self.address, timeout=SCHEDULER_ATTEMPT_S, set_as_default=False, name="dse"
-            )
-        except (OSError, TimeoutError, ValueError) as error:
-            if time.monotonic() - self.gone_at > self.patience_s or isinstance(error, ValueError):
-                rule = f"no Dask scheduler answers at {self.address}: {error}"
-                raise DseError(f"{rule}; what was measured until now is kept") from error
-            time.sleep(0.1)
-
-    def _leave(self) -> None:
-        client, self.client = self.client, None
-        with suppress(Exception):  # it may be gone
-            client.close(timeout=SCHEDULER_ATTEMPT_S)
+    def _gone(self, reason: str) -> DseError:
+        rule = f"no Dask scheduler answers at {self.address}: {reason}"
+        return DseError(f"{rule}; what was measured until now is kept")
 
 
 def _measure(evaluator: Evaluator, attempt: Attempt, task: str) -> Measurement:

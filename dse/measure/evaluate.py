@@ -217,22 +217,19 @@ def _limits(section: schema.EvaluateSection) -> dict[str, Any]:
 
 def _require_program(program: str, reader: Reader) -> None:
     """Report a program that cannot be started."""
-    document = reader.document
-    if "{" in program:
+    place = str(locate(reader.document, program)) if "/" in program else program
+    if "{" in program or shutil.which(place) is not None:
         return
     if "/" not in program:
-        if shutil.which(program) is None:
-            rule = f"no program {program!r} is found in PATH"
-            reader.fault((), rule, f"install it, or write './{program}' for one in its folder", "")
-        return
-    place = locate(document, program)
-    if not place.is_file():
-        known = [entry.name for entry in place.parent.glob("*")] if place.parent.is_dir() else []
-        remedy = nearest(place.name, known) if known else base_of(document)
-        reader.fault((), f"there is no file {str(place)!r}", remedy, "")
-    elif not os.access(place, os.X_OK):
-        rule = f"{str(place)!r} is not executable"
-        reader.fault((), rule, f"make it so: chmod +x {place.name}", "")
+        rule = f"no program {program!r} is found in PATH"
+        reader.fault((), rule, f"install it, or write './{program}' for one in its folder", "")
+    elif os.path.isfile(place):
+        rule = f"{place!r} is not executable"
+        reader.fault((), rule, f"make it so: chmod +x {os.path.basename(place)}", "")
+    else:
+        known = [entry.name for entry in FilePath(place).parent.glob("*")]
+        remedy = nearest(FilePath(place).name, known) if known else base_of(reader.document)
+        reader.fault((), f"there is no file {place!r}", remedy, "")
 
 
 def _note_unused(section: schema.EvaluateSection, axis_units: AxisUnits, reader: Reader) -> None:

@@ -22,7 +22,7 @@ from dse.model.space import Index
 from dse.model.tables import Table
 from dse.reports.designs import described, objective_values, open_axes
 from dse.reports.front_view import FrontView, Recommended
-from dse.runs.notes import Counts, FrontOfPart, Parts, notes_of, unmet
+from dse.runs.notes import UNMET, Facts, FrontOfPart, Parts, notes_of, unmet_by
 from dse.runs.ranges import gaps_of, spread_of
 from dse.runs.record import FORMAT
 from dse.runs.solved import Run, SolvedStudy, inputs_of
@@ -36,9 +36,6 @@ FLOAT_POLICY = (
     "losses are compared at 40 significant bits (relative 9e-13); a part is pruned only when a "
     "bound is worse by more than 1e-9, relative"
 )
-
-UNMET = "unmet"
-"""Entry with the constraints that no design meets, by value of a sweep."""
 
 GROWTH = "growth"
 """Entry with the hypervolume of a heuristic over evaluations, as a share of the last."""
@@ -54,14 +51,8 @@ def manifest_of(run: Run, stored: int) -> dict[str, Any]:
     parts = [
         FrontOfPart(a.study, a.outcome.front_index, a.quality, a.outcome.exact) for a in run.answers
     ]
-    counts = Counts(
-        sum(answer.outcome.evaluated for answer in run.answers),
-        sum(answer.outcome.failed for answer in run.answers),
-        next((a.outcome.failure for a in run.answers if a.outcome.failed), ""),
-        run.interrupted,
-        [unmet(answer) for answer in run.answers] if run.sweep else (),
-    )
-    return {
+    unmet = [unmet_by(answer) for answer in run.answers] if run.sweep else []
+    facts = {
         "format": FORMAT,
         **study_facts(run.document, [part.study for part in parts]),
         "versions": {"python": platform.python_version()}
@@ -69,23 +60,23 @@ def manifest_of(run: Run, stored: int) -> dict[str, Any]:
         "method": run.settings.method,
         **({"options": dict(run.settings.options)} if run.settings.options else {}),
         "seed": run.settings.seed,
-        "evaluated": counts.evaluated,
+        "evaluated": sum(answer.outcome.evaluated for answer in run.answers),
         "feasible": sum(answer.outcome.feasible for answer in run.answers),
-        "failed": counts.failed,
-        "failure": counts.failure,
+        "failed": sum(answer.outcome.failed for answer in run.answers),
+        "failure": next((a.outcome.failure for a in run.answers if a.outcome.failed), ""),
         "feasible_in_space": _feasible_in_space(run.answers),
-        "interrupted": counts.interrupted,
+        "interrupted": run.interrupted,
         "exact": run.ledger.exact,
         LEDGER: run.ledger.to_dict(),
-        **({UNMET: counts.unmet} if any(counts.unmet) else {}),
+        **({UNMET: unmet} if any(unmet) else {}),
         **_growth(run),
         "certificate": _certificate(run.answers),
         "wall_s": round(run.seconds, 3),
         "evaluations_stored": stored,
-        **front_facts(run.sweep, parts, counts),
         **_measured(run.answers),
         "sources": _sources([part.study for part in parts]),
     }
+    return facts | front_facts(run.sweep, parts, facts)
 
 
 def _sources(studies: Sequence[Study]) -> list[dict[str, Any]]:
@@ -154,8 +145,8 @@ def study_facts(document: Document, studies: Sequence[Study]) -> dict[str, Any]:
     }
 
 
-def front_facts(sweep: Sweep | None, parts: Parts, counts: Counts) -> dict[str, Any]:
-    """Return the entries of a manifest that follow from study, front and counts."""
+def front_facts(sweep: Sweep | None, parts: Parts, facts: Facts) -> dict[str, Any]:
+    """Return the entries of a manifest that follow from study, front and other entries."""
     starts = np.cumsum([0, *(len(part.front) for part in parts)]).tolist()
     entries = [_part(part, start) for part, start in zip(parts, starts, strict=False)]
     if sweep is None:
@@ -170,7 +161,7 @@ def front_facts(sweep: Sweep | None, parts: Parts, counts: Counts) -> dict[str, 
         }
     return {
         "front": starts[-1],
-        "notes": list(dict.fromkeys(notes_of(parts, sweep, counts))),
+        "notes": list(dict.fromkeys(notes_of(parts, sweep, facts))),
         **points,
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,46 +41,32 @@ class FrontOfPart:
 Parts = Sequence[FrontOfPart]
 
 
-@dataclass(frozen=True)
-class Counts:
-    """Counts of a search in notes.
+Facts = Mapping[str, Any]
+"""Entries of a manifest: the counts of a search, its first failure, and unmet constraints."""
 
-    Attributes
-    ----------
-    evaluated, failed, failure
-        Numbers of evaluated and failed designs, and the cause of the first failure.
-    interrupted
-        Whether it was stopped before its end.
-    unmet
-        The constraints that no design meets, by value of the sweep.
-    """
-
-    evaluated: int
-    failed: int = 0
-    failure: str = ""
-    interrupted: bool = False
-    unmet: Sequence[str] = ()
+UNMET = "unmet"
+"""Entry with the constraints that no design meets, by value of a sweep."""
 
 
-def notes_of(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
+def notes_of(parts: Parts, sweep: Sweep | None, facts: Facts) -> Iterator[str]:
     """Yield the notes on fronts, the most general first."""
     for part in parts:
         yield from part.study.notes
         yield from host_notes(part.study.problem)
     for rule in (_opaque, _estimated, _unmeasured, _implausible, _empty):
-        yield from rule(parts, sweep, counts)
+        yield from rule(parts, sweep, facts)
 
 
-def _opaque(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
+def _opaque(parts: Parts, sweep: Sweep | None, facts: Facts) -> Iterator[str]:
     problem = parts[0].study.problem
     for name, reason in (opaque(problem) if problem.size > ENOUGH else {}).items():
         yield (
             f"{name} cannot be bounded ({reason}), so that nothing is pruned by it: "
-            f"{plural(counts.evaluated, 'design')} evaluated"
+            f"{plural(facts['evaluated'], 'design')} evaluated"
         )
 
 
-def _estimated(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
+def _estimated(parts: Parts, sweep: Sweep | None, facts: Facts) -> Iterator[str]:
     if any(part.quality.hypervolume.error for part in parts):
         goals = len(parts[0].study.problem.goals)
         yield (
@@ -89,7 +75,7 @@ def _estimated(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[st
         )
 
 
-def _unmeasured(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
+def _unmeasured(parts: Parts, sweep: Sweep | None, facts: Facts) -> Iterator[str]:
     for place, part in enumerate(parts):
         measured, before = part.study.problem.measured, part.study.problem.beforehand
         if measured is None or before is None:
@@ -108,7 +94,7 @@ def _unmeasured(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[s
             yield f"failed, and nothing is known of them: {line}"
 
 
-def _implausible(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
+def _implausible(parts: Parts, sweep: Sweep | None, facts: Facts) -> Iterator[str]:
     """Yield the numbers to check for the first recommended design that is out of proportion."""
     for place, part in enumerate(parts):
         if len(part.front):
@@ -118,7 +104,7 @@ def _implausible(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[
                 return
 
 
-def _empty(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
+def _empty(parts: Parts, sweep: Sweep | None, facts: Facts) -> Iterator[str]:
     """Yield the values of a sweep without a front, by reason."""
     if sweep is None:
         return
@@ -128,14 +114,14 @@ def _empty(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
         yield f"no design is measured{_at(sweep, unmeasured)}"
     reasons: dict[str, list[int]] = {}
     for place in (place for place in empty if place not in unmeasured):
-        reason = counts.unmet[place] if place < len(counts.unmet) else ""
-        reasons.setdefault(reason, []).append(place)
-    none = "nothing found before the interrupt" if counts.interrupted else "no feasible design"
+        unmet_here = facts.get(UNMET, ())[place : place + 1]
+        reasons.setdefault("".join(unmet_here), []).append(place)
+    none = "nothing found before the interrupt" if facts["interrupted"] else "no feasible design"
     for reason, places in reasons.items():
         yield f"{none}{_at(sweep, places)}{f'; {reason}' if reason else ''}"
 
 
-def unmet(answer: SolvedStudy) -> str:
+def unmet_by(answer: SolvedStudy) -> str:
     """Return the fewest constraints that no evaluated design meets together, or an empty text."""
     outcome, problem = answer.outcome, answer.study.problem
     fewest = next(iter(outcome.conflicts()), ())

@@ -141,7 +141,7 @@ class Result(Printable):
     @staticmethod
     def _with_equals(answer: SolvedStudy) -> tuple[Study, Index, Table]:
         """Return a front, with the numbers of equal designs if there are any."""
-        index, equals = _front_of(answer), answer.outcome.equals
+        index, equals = answer.outcome.front_index, answer.outcome.equals
         if equals is None or len(equals) != len(index) or max(equals, default=1) <= 1:
             return answer.study, index, {}
         return answer.study, index, {EQUALS: equals}
@@ -180,7 +180,7 @@ class Result(Printable):
         if self.run.sweep is not None:
             raise self.run.sweep.refused("F, X and G are of one front")
         problem = self.run.first.problem
-        return problem.evaluate(_front_of(self.run.answers[0]))
+        return problem.evaluate(self.run.answers[0].outcome.front_index)
 
     def to_optuna(self, *, trials: int = 1000, **settings: Any) -> Trials:
         """Return the front, and other evaluated designs, as an `optuna.Study` of as many trials.
@@ -221,7 +221,7 @@ class Result(Printable):
 
     def _view(self, cloud: Table) -> FrontView:
         run = self.run
-        points = [(answer.study, _front_of(answer)) for answer in run.answers]
+        points = [(answer.study, answer.outcome.front_index) for answer in run.answers]
         return view_of(run.document, run.sweep, points, self._front, cloud, self.manifest)
 
     @property
@@ -302,19 +302,7 @@ class Result(Printable):
 
 @dataclass(frozen=True)
 class RunPlace:
-    """The folder of a run, or None, and the store of its measurements.
-
-    Attributes
-    ----------
-    place
-        The folder.
-    measuring
-        Opens and closes the store, with the study and its options.
-    command
-        The command that goes on with the run, or empty if nothing is measured.
-    notes
-        Notes for the user.
-    """
+    """The folder of a run or None, its measurements, the command that goes on, and notes."""
 
     place: WorkingFolder | None
     measuring: Keeping
@@ -401,10 +389,6 @@ def _counted(problem: Problem, index: Index) -> Index:
     """Return the designs without those whose measurement failed."""
     measured = problem.measured
     return index if measured is None else measured.counted(problem.space, index)
-
-
-def _front_of(answer: SolvedStudy) -> Index:
-    return _counted(answer.study.problem, answer.outcome.front_index)
 
 
 def _thin(index: Any, most: int) -> Any:

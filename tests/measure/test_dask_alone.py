@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -65,16 +64,15 @@ class Future:
         return self.found
 
 
-def cluster(*clients: Client | Exception, patience_s: float = 60.0) -> Cluster:
-    """Return a cluster that reaches one client after the other."""
-    found, left = Cluster(Asks(), "somewhere", patience_s=patience_s), [*clients]
+def cluster(client: Client | Exception) -> Cluster:
+    """Return a cluster that reaches a client."""
+    found = Cluster(Asks(), "somewhere")
 
     def reached(address: str, **options: Any) -> Client:
         assert (address, options["set_as_default"]) == ("somewhere", False)
-        one = left.pop(0)
-        if isinstance(one, Exception):
-            raise one
-        return one
+        if isinstance(client, Exception):
+            raise client
+        return client
 
     found.library = SimpleNamespace(Client=reached, KilledWorker=distributed.KilledWorker)
     return found
@@ -91,7 +89,7 @@ def test_a_client_is_left_with_the_block() -> None:
         workers.begin(attempt(0))
         workers.begin(attempt(1))
     assert client.told == ["cancel 2", "close"]
-    assert (workers.client, workers.running, workers.size) == (None, {}, 0)
+    assert not workers.running
 
 
 def test_what_ended_is_told_once_and_what_was_dropped_is_not() -> None:
@@ -110,50 +108,37 @@ def test_what_ended_is_told_once_and_what_was_dropped_is_not() -> None:
         assert workers.ended(0.0) == []
 
 
-def test_all_is_lost_with_a_scheduler_and_the_next_one_is_asked() -> None:
-    old, new = Client(), Client()
-    with cluster(old, new) as workers:
+def test_a_scheduler_that_is_gone_ends_all() -> None:
+    client = Client()
+    with cluster(client) as workers:
         workers.begin(attempt(4))
-        workers.begin(attempt(7))
-        old.status = "closed"
-        assert workers.size == 0
-        assert sorted(workers.ended(0.0)) == [(4, None), (7, None)]
-        assert (old.told, workers.client, workers.size) == (["close"], new, 5)
-        assert workers.ended(0.0) == []
-        assert not workers.running
+        client.status = "closed"
+        with pytest.raises(DseError) as told:
+            workers.ended(0.0)
+    assert str(told.value) == (
+        "no Dask scheduler answers at somewhere: it ended; what was measured until now is kept"
+    )
+    assert client.told == ["cancel 1", "close"]
+    for error in (OSError("x"), TimeoutError("x"), ValueError("x")):
+        with pytest.raises(DseError, match="at somewhere: x; what was"), cluster(error):
+            pass
 
 
 def test_what_became_of_an_attempt_is_told_by_how_it_ended() -> None:
-    workers = cluster()
+    workers = cluster(Client())
     assert workers._result(Future(status="finished", found=GOOD)) == GOOD
-    lost = [Future(status="finished", found=OSError("x")), Future(status="cancelled")]
-    assert [workers._result(one) for one in [*lost, Future(status="lost")]] == [None] * 3
-    died = workers._result(Future(status="error", found=distributed.KilledWorker("t", "w", 3)))
+    killed = Future(status="error", found=distributed.KilledWorker("t", "w", 3))
+    lost = Future(status="finished", found=OSError("x"))
+    for one in (killed, lost, Future(status="cancelled"), Future(status="lost")):
+        died = workers._result(one)
+        assert (died.kind, died.cause) == ("worker", dask._DIED)
     other = workers._result(Future(status="error", found=ValueError("x")))
-    assert died
-    assert (died.kind, died.cause) == ("worker", dask._DIED)
-    assert other
     assert (other.kind, other.cause) == (
         "worker",
         "the worker could not measure: ValueError: x",
     )
     with pytest.raises(DseError, match=r"^the disk$"):
         workers._result(Future(status="error", found=DseError("the disk")))
-
-
-def test_a_scheduler_is_waited_for_as_long_as_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [1e6]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(time, "sleep", lambda seconds: now.append(now.pop() + 20 + seconds))
-    with cluster(OSError("x"), TimeoutError("y"), Client()) as workers:
-        assert workers.size == 5
-    with pytest.raises(DseError) as told, cluster(*[OSError("x")] * 9):
-        pass
-    assert str(told.value) == (
-        "no Dask scheduler answers at somewhere: x; what was measured until now is kept"
-    )
-    with pytest.raises(DseError, match="somewhere: no address"), cluster(ValueError("no address")):
-        pass  # that will never be one
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ def test_what_has_just_ended_at_a_stop_is_kept_if_it_ended_well(text: str, tmp_p
     stopped = []
 
     class Stopped(Threads):
-        def ended(self, wait_s: float) -> Sequence[tuple[int, Measurement | None]]:
+        def ended(self, wait_s: float) -> Sequence[tuple[int, Measurement]]:
             found = super().ended(wait_s)
             stopped.extend(found)
             return found
@@ -138,7 +138,7 @@ class Scripted:
 
     size = 2
 
-    def __init__(self, *answers: Measurement | None) -> None:
+    def __init__(self, *answers: Measurement) -> None:
         self.answers, self.given, self.dropped = list(answers), list[int](), 0
         self.ready = list[int]()
 
@@ -152,19 +152,19 @@ class Scripted:
         self.given.append(attempt.number)
         self.ready.append(attempt.number)
 
-    def ended(self, wait_s: float) -> list[tuple[int, Measurement | None]]:
+    def ended(self, wait_s: float) -> list[tuple[int, Measurement]]:
         return [(self.ready.pop(0), self.answers.pop(0))] if self.ready else []
 
     def drop(self) -> None:
         self.dropped += 1
 
 
-def test_an_attempt_lost_with_those_who_did_it_counts_but_costs_no_retry(tmp_path: Path) -> None:
+def test_attempts_and_their_time_add_up(tmp_path: Path) -> None:
     bad = Measurement(values={}, kind="exit", cause="x", seconds=0.25)
     good = Measurement(values={"double": 1.0}, seconds=0.5)
-    workers = Scripted(None, None, bad, None, good)
-    found = all_of(Acts(counts=""), numbers(1), tmp_path, workers=workers, retries=1)
-    assert (found[0].attempts, found[0].seconds) == (5, 0.75)
+    workers = Scripted(bad, bad, good)
+    found = all_of(Acts(counts=""), numbers(1), tmp_path, workers=workers, retries=2)
+    assert (found[0].attempts, found[0].seconds) == (3, 1.0)
     assert found[0].values == {"double": 1.0}
     assert workers.dropped == 1
 

@@ -86,7 +86,7 @@ def test_nothing_more_is_begun_when_no_more_may_begin(tmp_path: Path) -> None:
 
 def test_of_two_that_end_at_a_stop_the_good_one_is_kept(tmp_path: Path) -> None:
     class Both(Scripted):
-        def ended(self, wait_s: float) -> list[tuple[int, Measurement | None]]:
+        def ended(self, wait_s: float) -> list[tuple[int, Measurement]]:
             stopped.append(True)
             return [(0, BAD), (1, GOOD)]
 
