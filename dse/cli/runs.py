@@ -190,7 +190,7 @@ def _show_run(result: Result, folder: Path, *, plots: bool, json: bool) -> None:
         return
     marked = ", marked as interrupted" if result.run.interrupted else ""
     drawn = "" if plots else f"; draw it: {spelled()} report {folder} --pictures"
-    say(f"written to {folder}{marked}{drawn}; next: {spelled()} answer {folder}")
+    say(f"written to {folder}{marked}{drawn}; what could change this: {spelled()} answer {folder}")
     if result.run.interrupted and result.resume and not result.run.failing:
         write(f"go on with: {result.resume}")
 

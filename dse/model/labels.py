@@ -61,6 +61,18 @@ def _labelled(part: str, labels: Labels, same: Collection[str]) -> str:
     return " ".join(filter(None, [count, first, brackets]))
 
 
+def unlabelled(text: str, labels: Labels) -> str:
+    """Return a printed design with code names in place of the labels that only one of them has."""
+    printed = [(_labelled(f"1 {code}", labels, ()).removeprefix("1 "), code) for code in labels]
+    known = {*printed, *((label, code) for code, label in labels.items())}
+    codes = {label: code for label, code in known if sum(one == label for one, _ in known) == 1}
+    if not codes:
+        return text
+    longest = sorted(codes, key=len, reverse=True)
+    found = rf"(?<!\w)(?:{'|'.join(map(re.escape, longest))})(?!\w)"
+    return re.sub(found, lambda match: codes[match[0]], text)
+
+
 def same_parts(names: Iterable[str], labels: Labels) -> list[str]:
     """Return the parts of labels that the fleets of several designs have in common, in order.
 

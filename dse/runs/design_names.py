@@ -13,6 +13,7 @@ from dse.algebra import units
 from dse.errors import Fault, UnitError, nearest, refuse
 from dse.files.document import Assignments, Document, assignments
 from dse.model import tables
+from dse.model.labels import unlabelled
 from dse.model.problem import Problem
 from dse.model.space import ALONE, HOST, NOWHERE, Axis, Index
 from dse.model.stage import Stage
@@ -61,9 +62,9 @@ def read_design(
     Parameters
     ----------
     design
-        A printed name (``1 u8 + 2 u16, apu, in flight 8``), assignments to axes, columns of
-        front.csv or counts (``des.u16=2 interface.in_flight=8``), or both.  Omitted counts of a
-        stage are 0, and an axis with one value may be omitted.
+        A printed name (``1 u8 + 2 u16, apu, in flight 8``), with or without labels, assignments to
+        axes, columns of front.csv or counts (``des.u16=2 interface.in_flight=8``), or both.
+        Omitted counts of a stage are 0, and an axis with one value may be omitted.
     found, sweep
         The study, and its sweep or None.
 
@@ -108,7 +109,8 @@ class _Reader:
     def read_all(self, design: Assignments | None) -> None:
         texts = [design] if isinstance(design, str) else design
         if isinstance(texts, list | tuple) and all(isinstance(text, str) for text in texts):
-            parts = [part for text in texts for part in _split(text)]
+            codes = [unlabelled(text, self.problem.labels) for text in texts]
+            parts = [part for text in codes for part in _split(text)]
             printed = [part for part in parts if "=" not in part]
             if printed:
                 design = [part for part in parts if "=" in part]

@@ -7,11 +7,12 @@ import pytest
 
 import dse
 from dse.errors import StudyError
+from dse.model.labels import labelled_line
 from dse.runs.design_names import exact_name, read_design
 from dse.study.overrides import sweep_of
 from tests.conftest import STUDIES
 
-STAGES = ("des_100gbps", "crypto_interface_100gbps", "hash_100gbps")
+STAGES = ("des_100gbps", "crypto_interface_100gbps", "hash_100gbps", "tls_100gbps")
 
 
 @pytest.mark.parametrize("name", [*STAGES, "des_fft_sweep", "platforms_power_bound"])
@@ -22,8 +23,9 @@ def test_what_is_printed_of_a_design_names_it_in_full(name: str) -> None:
     rng = np.random.default_rng(0)
     drawn = [np.array([rng.integers(size) for size in problem.sizes]) for _ in range(5)]
     for point in (*drawn, *problem.hosts[:2]):
-        value, _, index = read_design([*at, exact_name(problem, point)], found.document, sweep)
-        assert (value, index.tolist()) == (0, [point.tolist()])
+        for shown in {exact := exact_name(problem, point), labelled_line(exact, problem.labels)}:
+            value, _, index = read_design([*at, shown], found.document, sweep)
+            assert (value, index.tolist()) == (0, [point.tolist()])
 
 
 @pytest.mark.parametrize(

@@ -233,11 +233,15 @@ function apart(rows, picks) {
 function labelled(id, rows, ring) {
   const { low, high, log } = extent(columns[state.x]);
   const share = log ? (place) => Math.log(place / low) / Math.log(high / low) : (place) => (place - low) / (high - low);
-  const points = pointsOf(state, rows).map((value) => ({ value, label: { position: share(value[0]) > 0.5 ? "left" : "right" } }));
+  const room = panel.chart.getWidth() - 110;
+  const points = pointsOf(state, rows).map((value) => {
+    const at = share(value[0]);
+    return { value, label: { position: at > 0.5 ? "left" : "right", width: Math.min(340, room * Math.max(at, 1 - at)) } };
+  });
   return {
     id, type: "scatter", data: points, symbol: "circle", symbolSize: ring ? 19 : 1, silent: true, z: ring ? 6 : 5,
     itemStyle: { color: "rgba(0,0,0,0)", borderColor: colour("ink"), borderWidth: ring ? 2 : 0 },
-    label: { show: true, formatter: ({ value }) => nameOf(value[2]), distance: ring ? 4 : 9, offset: [0, ring ? 0 : -9], fontSize: ring ? 13 : 11, fontWeight: ring ? "bold" : "normal", color: colour("ink"), textBorderColor: colour("paper"), textBorderWidth: 3, overflow: "break", width: narrow() ? 130 : 340 },
+    label: { show: true, formatter: ({ value }) => nameOf(value[2]), distance: ring ? 4 : 9, offset: [0, ring ? 0 : -9], fontSize: ring ? 13 : 11, fontWeight: ring ? "bold" : "normal", color: colour("ink"), textBorderColor: colour("paper"), textBorderWidth: 3, overflow: "break" },
     ...(ring ? { markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { color: colour("warn"), type: "dashed", width: 1.5 }, data: limitLines() } } : {}),
   };
 }
