@@ -101,19 +101,14 @@ POLICY, ABOVE = "workload.offload_above", "workload_offload_above_byte"
 CV2 = "workload_size_cv2"
 
 
-def settle_sizes(scenario: Scenario) -> None:
-    """Offload all sizes of a mix."""
-    if scenario.mix is not None:
-        scenario.parts = (parted(scenario.mix),)
-
-
 def settle_policy(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> None:
     """Part the mix of a study by its policy, and report errors of the policy.
 
     Every threshold, one or several of an axis, sets the mean offloaded size, the variation of
     sizes, and the offloaded shares of all tasks and of all payload.
     """
-    settle_sizes(scenario)
+    if scenario.mix is not None:
+        scenario.parts = (parted(scenario.mix),)
     thresholds = scenario.column(ABOVE)
     if thresholds is None:
         return

@@ -90,7 +90,7 @@ def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
         stage, _, rest = name.partition(".")
         field = rest.partition(".")[0]
         is_field = rest == "design" or field in schema.StageSection.model_fields
-        if stage in _stage_names(found) and not is_field:
+        if stage in stages_of(found) and not is_field:
             counts.setdefault(stage, {})[_design(name, rest, value)] = value
             continue
         found = document.override_value(found, settable(found, name), _path(found, name, value))
@@ -132,10 +132,6 @@ def _design(path: str, rest: str, value: str) -> str:
     return rest
 
 
-def _stage_names(found: Document) -> list[str]:
-    return [str(stage_name(item)) for item in found.stages]
-
-
 def settable(found: Document, path: str) -> str:
     """Return the path in the file for a path of the command line.
 
@@ -144,7 +140,7 @@ def settable(found: Document, path: str) -> str:
     if path in found.section("axes"):
         return f"axes.{path}"
     stage, _, rest = path.partition(".")
-    if stage in _stage_names(found):
+    if stage in stages_of(found):
         return f"stages.{stage}.{'designs' if rest == 'design' else rest}"
     return path
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
 from dse import contract
 from dse.algebra import units
@@ -16,7 +15,6 @@ from dse.model.problem import Problem
 from dse.plugins import registry
 from dse.search.settings import EFFORT_S, MEMORY_BYTE, SearchSettings, left_of, option_faults
 from dse.study import schema
-from dse.study.field_kinds import Amount
 from dse.study.reader import Reader
 from dse.study.schema import StudyFile
 
@@ -59,9 +57,6 @@ def _check_time(written: schema.StudyFile, reader: Reader) -> None:
         rule = "it limits measuring, and nothing of this study is measured"
         remedy = "remove it; `effort: 60 s` limits a proof, `designs` any search"
         reader.fault(schema.TIME, rule, remedy)
-
-
-Default = TypeVar("Default", float, None)
 
 
 def stated_preference(written: StudyFile, problem: Problem, reader: Reader) -> Preference | None:
@@ -130,20 +125,16 @@ def settings_of(written: schema.StudyFile, problem: Problem) -> SearchSettings:
     if problem.measured is not None:
         method, budget = _measured_settings(search, left_of(problem))
     return SearchSettings(
-        effort_s=_value(search.effort, EFFORT_S),
-        memory_byte=_value(search.memory, MEMORY_BYTE),
+        effort_s=search.effort.value if search.effort else EFFORT_S,
+        memory_byte=search.memory.value if search.memory else MEMORY_BYTE,
         method=method,
         budget=budget,
         assumed=budget != spending.designs,
-        time_s=_value(spending.time, None),
+        time_s=spending.time.value if spending.time else None,
         seed=search.seed,
         population=search.population,
         options=search.options,
     )
-
-
-def _value(given: Amount, otherwise: Default) -> float | Default:
-    return otherwise if given is None else given.value
 
 
 @dataclass(frozen=True, kw_only=True)

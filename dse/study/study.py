@@ -23,7 +23,7 @@ from dse.files.inputs import Input
 from dse.model.evaluation import KNEE
 from dse.model.fleet import offered
 from dse.model.graph import Graph, wire
-from dse.model.measured import Design, MeasuredColumns
+from dse.model.measured import Design
 from dse.model.mixed import Mixed
 from dse.model.preference import Preference, prefer
 from dse.model.problem import Problem, wired_alike
@@ -101,17 +101,6 @@ def workload_of(
         reader.notes.append(scenario.mix.note)
     _raise_any(reader)
     return constants
-
-
-def measured_columns(
-    written: schema.StudyFile, space: Space, reader: Reader
-) -> tuple[MeasuredColumns | None, dict[str, contract.Objective]]:
-    """Return the measured columns of designs, or raise all errors found so far."""
-    if written.evaluate is None:
-        return None, {}
-    found = measuring().quantities(written, space, reader)
-    reader.raise_any()
-    return found
 
 
 def wired(
@@ -341,7 +330,10 @@ def _modelled(written: schema.StudyFile, like: Study | None, reader: Reader) -> 
     stages = tuple(stage for stage, _ in built)
     space = Space((*(axis for _, own in built for axis in own), *scenario.axes), constants)
     inputs = set(constants).union(*(axis.columns for axis in space.axes))
-    measured, outputs = measured_columns(written, space, reader)
+    measured, outputs = None, dict[str, contract.Objective]()
+    if written.evaluate is not None:
+        measured, outputs = measuring().quantities(written, space, reader)
+        reader.raise_any()
     inputs |= outputs.keys()
     staged = of_stages(stages)
     text = " ".join([*written.objectives, *written.constraints, written.prefer or ""])

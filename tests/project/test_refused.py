@@ -19,6 +19,7 @@ from dse.algebra import units
 from dse.algebra.expression import parse_expression
 from dse.errors import DseError
 from dse.files import document
+from dse.files.csv import parse_csv
 from tests.conftest import ROOT, STUDIES, run_dse
 from tests.files.test_document import SAMPLE
 
@@ -31,6 +32,7 @@ NAMES = ("power_w", "area_m2", "rate_bit_per_s", "energy_j", "energy_j_per_bit",
 READERS: dict[str, Callable[..., object]] = {
     "units": units.parse,
     "expressions": lambda text: parse_expression(text, NAMES).violation({}),
+    "tables": lambda text: parse_csv(text.encode("latin-1"), "t.csv"),
     "documents": lambda text: document.parse_document(text, "s.yaml"),
     "overrides": lambda path, value: document.override_value(
         document.parse_document(SAMPLE, "s.yaml"), path, value

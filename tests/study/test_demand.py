@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dse
-from dse.errors import InfeasibleError, StudyError
+from dse.errors import InfeasibleError
 from tests.conftest import Write
 
 STUDY = """\
@@ -47,41 +47,6 @@ def test_either_may_be_an_axis(write: Write, workload: str, axis: str) -> None:
     found = evaluations(write, workload, f"axes: {{{axis}}}\n")
     reached = sorted(set(np.rint(found["throughput_bit_per_s"] / 1e9)))
     assert reached == [24, 48, 96]
-
-
-@pytest.mark.parametrize(
-    ("workload", "more", "said"),
-    [
-        (
-            "rate: 90 Gbit/s, offload_rate: 8 Moffload/s, granularity: 1500 B",
-            "",
-            "1:12: workload.rate: '90 Gbit/s'; workload.offload_rate is 96 Gbit/s, "
-            "which contradicts workload.rate; remove one of the two",
-        ),
-        (
-            "offload_rate: 8 Moffload/s",
-            "",
-            "1:12: workload.offload_rate: '8 Moffload/s'; without workload.granularity the size of "
-            "an offload is unknown; add for instance `granularity: 1500 B`",
-        ),
-        (
-            "granularity: 64 B",
-            "axes: {workload.task_rate: [1 Mtask/s]}\n",
-            "6:8: axes.workload.task_rate: 'workload.task_rate'; removed before 1.0; write "
-            "`workload.offload_rate` in offload/s; a task is a block of a core",
-        ),
-        (
-            "streams: 1",
-            "axes: {workload.offload_rate: [1 Moffload/s], workload.granularity: [64 B]}\n",
-            "6:8: axes.workload.offload_rate: only one of workload.offload_rate and "
-            "workload.granularity can be an axis; set one of them to one value",
-        ),
-    ],
-)
-def test_what_contradicts_is_refused(write: Write, workload: str, more: str, said: str) -> None:
-    with pytest.raises(StudyError) as caught:
-        dse.load(write(STUDY.replace("WORKLOAD", workload) + more))
-    assert said in [str(fault).partition("study.yaml:")[2] for fault in caught.value.faults]
 
 
 DEMANDS = "offload_rate: 8 Moffload/s, granularity: 1500 B"

@@ -119,49 +119,6 @@ def test_areas_of_our_own_cores_scale_within_a_factor_of_two() -> None:
     assert 0.5 < min(off) < 0.6 < 1.5 < max(off) < 1.6
 
 
-POWER = "objectives: {area: minimise, power: minimise}"
-
-
-@pytest.mark.parametrize(
-    ("stage", "objectives", "told"),
-    [
-        ("provides: aes_gmc", "objectives: {area: minimise}", "did you mean 'aes_gcm'"),
-        ("provides: aes_gmc", f"interface: {{device: dsaa}}\n{POWER}", "did you mean 'aes_gcm'"),
-        (
-            "provides: chacha20_poly1305",
-            "objectives: {area: minimise}",
-            "no core provides chacha20_poly1305, ChaCha20 with Poly1305; closest are aes_gcm",
-        ),
-        ("provides: aead, node: 22 nm", POWER, "xoodyak_65nm (65 nm)"),
-        ("provides: aead, node: 65 nm", POWER, "xoodyak_65nm (no power)"),
-        ("provides: aead, node: 7", POWER, "stages.0.node: 7; it must be text"),
-        ("provides: aead, evidence: [placed]", POWER, "xoodyak_65nm (synthesis)"),
-        ("provides: aead, among: [romulus_65nm, des]", POWER, "core 'des' provides des, and not"),
-        ("provides: aead, scale_to: 5 nm", "objectives: {area_m2: minimise}", "5 nm are not"),
-        ("provides: aead, core: des", POWER, "a core, a table or a function"),
-        ("core: des, node: 65 nm", POWER, "only a stage with a function has it"),
-        (
-            "provides: sha512, scale_to: 7 nm",
-            "objectives: {area_lc: minimise}",
-            "areas of UltraScale+ are not scaled",
-        ),
-    ],
-)
-def test_what_cannot_be_answered_says_what_is_close(
-    stage: str, objectives: str, told: str, write: Write
-) -> None:
-    text = f"workload: {{rate: 1 Gbit/s}}\nstages: [{{{stage}, instances: least}}]\n{objectives}\n"
-    with pytest.raises(StudyError) as error:
-        study.prepare(study.read_study(write(text), ()))
-    assert told in str(error.value)
-
-
-def test_a_latency_that_is_assumed_is_not_taken_where_it_decides(write: Write) -> None:
-    text = AEAD.replace("rate: 100 Gbit/s", "rate: 1 Gbit/s, chained: true")
-    with pytest.raises(StudyError, match="its latency is assumed"):
-        study.prepare(study.read_study(write(text), ()))
-
-
 def test_a_record_of_ones_own_is_taken_by_what_it_provides(write: Write) -> None:
     write(
         "core:\n  name: mine\n  provides: [ascon_aead]\n  node: 65 nm\n  evidence: placed\n"
@@ -208,13 +165,6 @@ def test_a_plug_in_that_is_broken_is_said(write: Write, monkeypatch: pytest.Monk
     assert "theirs (it cannot be used: it fails to load; repair it)" in notes(write(AEAD))
 
 
-def test_a_function_that_a_record_makes_up_is_a_fault(write: Write) -> None:
-    write("kernel: {name: mine, provides: [aes_gmc], index: 1 ns/B}\n", "mine.yaml")
-    text = AEAD.replace("100 Gbit/s", "100 Gbit/s, kernel: mine.yaml")
-    with pytest.raises(StudyError, match="this function is not known"):
-        study.prepare(study.read_study(write(text), ()))
-
-
 def test_lists_show_what_provides_a_function(tmp_path: Path) -> None:
     told = run_dse("list", "cores", "--provides", "aead", cwd=tmp_path).stdout
     assert "xoodyak_65nm" in told
@@ -259,37 +209,3 @@ def test_its_times_are_those_of_the_record(path: Path) -> None:
     assert pick["host_cores"] == pytest.approx(1e9 / (8 * 4096) * 3e-6)
     front = dse.run(path, overrides={"workload.rate": "40 Gbit/s"}).front
     assert front["interface.in_flight"].tolist() == [40]  # 8 / 0.2 ns of the link, 5 of 6 slots
-
-
-def faults(path: Path, **fields: str) -> str:
-    with pytest.raises(StudyError) as caught:
-        study.prepare(study.read_study(path, [*fields.items()]))
-    return str(caught.value)
-
-
-def test_a_stage_beside_it_is_a_fault_with_the_reason(path: Path) -> None:
-    expected = (
-        "study.yaml:3:13: interface.device: 'link.yaml'; link holds whole offloads, the device's "
-        "computing included: a stage would count it twice"
-    )
-    assert expected in faults(path, stages="[{core: des}]")
-    inline = {"interface": "{includes: device, overhead: 1 us}", "stages": "[{core: des}]"}
-    assert "interface.includes" in faults(path, **inline)
-
-
-def test_an_interface_without_computing_is_no_whole_accelerator(path: Path) -> None:
-    assert "a study needs `stages`" in faults(path, interface="{overhead: 1 us}")
-    axes = "{interface.device: [link.yaml, dsa]}"
-    said = faults(path, interface="null", axes=axes)
-    assert "axes.interface.device.1: 'dsa'; dsa holds no computing, unlike others that do" in said
-    assert "area" in faults(path, objectives="{area: minimise}")
-
-
-def test_an_acceleration_needs_the_host_s_time_and_stands_alone(path: Path) -> None:
-    alone = {"interface": "{overhead: 1 us, acceleration: 20}"}
-    study.prepare(study.read_study(path, [*alone.items()]))
-    assert "the stages compute as well" in faults(path, **alone, stages="[{core: des}]")
-    unknown = faults(path, **alone, **{"workload.kernel": "null"})
-    assert "an acceleration is that over the host, whose time is unknown" in unknown
-    both = {"interface": "{device: link.yaml, acceleration: 20}"}
-    assert "holds the device's computing already" in faults(path, **both)

@@ -12,7 +12,6 @@ from dse.sampling import certainty
 from dse.study import study
 from dse.study.assumptions import assumptions_of
 from dse.study.evidence import unpublished
-from tests.conftest import faults
 
 LINK = """\
 interface:
@@ -87,19 +86,6 @@ def test_fitted_values_are_called_fitted_and_not_assumed(folder: Path) -> None:
     entries = {entry.label: entry.nominal for entry in flips.found}
     assert entries["link.overhead (fitted)"] == 3e-6
     assert "sparc_t4_engine.overhead (published)" in entries
-
-
-def test_a_figure_that_the_record_does_not_give_is_a_fault(folder: Path) -> None:
-    path = folder / "link.yaml"
-    path.write_text(LINK.replace("latency: 9 %", "switch: 9 W").replace("[overhead, ", "[o, "))
-    assert faults(folder / "study.yaml")[:3] == [
-        "link.yaml:8:12: interface.fitted.0: 'o'; the record has no such value; "
-        "known: host_clock, latency, link, overhead",
-        "link.yaml:9:32: interface.uncertainty.switch: 'switch'; the record has no such "
-        "value; known: host_clock, latency, link, overhead",
-        "link.yaml:9:32: interface.uncertainty.switch: '9 W'; a plain number is needed, not "
-        "one in W; write a number without a unit",
-    ]
 
 
 OWN = """

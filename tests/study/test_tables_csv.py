@@ -271,19 +271,6 @@ def test_designs_evaluated_already_give_their_exact_front(write, tmp_path) -> No
     assert (tmp_path / "run" / "front.svg").stat().st_size > 10_000
 
 
-def test_a_chained_mode_needs_a_latency(write: Write) -> None:
-    """It decides the rate there: as many bits as are in flight, per latency."""
-    write(AES, "cores.csv")
-    assert faults(write(STUDY), ("workload.chained", "true")) == [
-        "study.yaml:5:5: stages.0.table: 'cores.csv'; the table has no column for the latency, "
-        "such as latency_cycles; accepted are latency_cycles or latency_s with any prefix of the "
-        "unit; call a column so with `columns: {latency_cycles: HEADER}`, or give all designs one "
-        "with `values: {latency: 15 cycles}`"
-    ]
-    given = STUDY.replace("128 bit}", "128 bit, latency: 12 cycles}")
-    assert problem_of(write(given), ("workload.chained", "true")).size > 1
-
-
 @settings(max_examples=25)
 @given(seed=st.integers(0, 2**32 - 1), rows=st.integers(1, 300))
 def test_the_front_is_that_of_brute_force(seed: int, rows: int, tmp_path_factory) -> None:
@@ -331,63 +318,6 @@ def test_a_study_over_designs_has_no_model(write) -> None:
 # --- faults -------------------------------------------------------------------------------------
 
 
-def test_every_bad_cell_is_told_at_once_with_its_place(write) -> None:
-    bad = "# remark\ndesign,area_um2,clock_mhz,cycles_per_block,power\n"
-    bad += 'a,12,x,1,3\n\na,-1,800,1,3\nb,NaN,"8,5",0,4\n"c ""1""",,1_0,1e999,1\n'
-    write(bad, "cores.csv")
-    number = "it is not a number; write only the number; its unit belongs in the header"
-    finite = "a number is finite; write the number, or leave the row out"
-    assert faults(write(STUDY)) == [
-        "cores.csv:2:44: 'power'; it needs a name with a unit (W); "
-        "write power_mw, or `columns: {power_mw: 'power'}`",
-        f"cores.csv:3:6: clock_mhz: 'x'; {number}",
-        "cores.csv:5:1: design: 'a'; design 'a' is already in line 3; remove one of the two, "
-        "or add a column `design` with a name for each",
-        "cores.csv:5:3: area_um2: '-1'; it must be positive; correct the value",
-        f"cores.csv:6:3: area_um2: 'NaN'; {finite}",
-        "cores.csv:6:7: clock_mhz: '8,5'; a number has a decimal point; write 8.5",
-        "cores.csv:6:13: cycles_per_block: '0'; it must be positive; correct the value",
-        "cores.csv:7:11: area_um2: ''; the cell is empty; write the number, or leave the row out",
-        f"cores.csv:7:12: clock_mhz: '1_0'; {number}",
-        f"cores.csv:7:16: cycles_per_block: '1e999'; {finite}",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        (b"", "1:1: the table is empty; write a header and rows"),
-        (b"# only\n\n", "3:1: the table is empty; write a header and rows"),
-        (b"a,b\n", "1:1: the table has no rows; write a row per design"),
-        (
-            b"a,b,a\n1,2,3\n",
-            "1:5: 'a'; this header occurs twice; rename or remove one of the columns",
-        ),
-        (b"a,,c\n1,2,3\n", "1:3: a column has no header; name it, or remove it"),
-        (
-            b"a,b\n1,2\n1,2,5\n",
-            "3:1: the header has 2 cells and this row 3; quote a cell that contains a comma, "
-            "write numbers with decimal points",
-        ),
-        (
-            b"a;b\n1,5;2\n",
-            "1:1: 'a;b'; cells are separated by commas, not by semicolons; export it with commas "
-            "between cells and decimal points in numbers",
-        ),
-        (b"a,b\n\xff,2\n", "2:1: byte 0xff; a table is UTF-8 text; save the file as UTF-8"),
-        (
-            b'a,b\n1,2\n"1,2\n',
-            "3:1: it is not comma-separated values: unexpected end of data; "
-            "check the quotes of this row",
-        ),
-    ],
-)
-def test_what_is_no_table_is_told(content: bytes, told: str) -> None:
-    with pytest.raises(StudyError) as caught:
-        parse_csv(content, "t.csv")
-    assert str(caught.value) == f"t.csv:{told}"
-
-
 def test_a_column_is_called_in_the_unit_of_its_header(write) -> None:
     write(AES.replace("clock_mhz", "Fmax [GHz]"), "cores.csv")
     (found,) = faults(write(STUDY))
@@ -400,75 +330,6 @@ def test_a_column_is_called_in_the_unit_of_its_header(write) -> None:
     (first, *_) = faults(write(named.replace("clock_mhz", "clock_GHz")))
     assert first == (
         "cores.csv:2:11: Fmax [GHz]: '800'; 800 GHz is above 20 GHz; is its unit right? correct it"
-    )
-
-
-def test_a_missing_column_names_what_is_accepted(write) -> None:
-    write(AES.replace("clock_mhz", "speed"), "cores.csv")
-    assert faults(write(STUDY)) == [
-        "study.yaml:5:5: stages.0.table: 'cores.csv'; the table has no column for the clock, such "
-        "as clock_mhz; accepted are clock_hz or period_s or clock_period_s with any prefix of the "
-        "unit; call a column so with "
-        "`columns: {clock_mhz: HEADER}`, or give all designs one with `values: {clock: 1.2 GHz}`"
-    ]
-
-
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        (
-            {"stages.aes.values": "{payload: 128 bit, leekage: 3 mW}"},
-            "stages.0.values.leekage: 'leekage'; a core has no such quantity in this",
-        ),
-        (
-            {"stages.aes.values": "{payload: 128 bit, area: 3 um2}"},
-            "stages.0.values.area: '3 um2'; column 'area_um2' gives it for each",
-        ),
-        (
-            {"stages.aes.columns": "{area_um2: Area}"},
-            "stages.0.columns.area_um2: cores.csv has no column 'Area'; did you mean",
-        ),
-        (
-            {"stages.aes.table": "core.csv"},
-            "stages.0.table: 'core.csv'; there is no file 'core.csv';",
-        ),
-        (
-            {"stages.aes.core": "des"},
-            "stages.0.table: 'cores.csv'; a stage has a core, a table or a function;",
-        ),
-        ({"stages.aes.model": "law"}, "stages.0.model: 'law'; only a stage with a core has it;"),
-        (
-            {"stages": "[{name: aes}]"},
-            "stages.0.core: it is missing; a stage needs `core`, `table` or `provides`;",
-        ),
-        (
-            {"stages.aes.designs": "[tinny]"},
-            "'tinny'; stage 'aes' has no such design; did you mean",
-        ),
-    ],
-)
-def test_what_a_stage_says_of_its_table_is_checked(write, change, told) -> None:
-    write(AES, "cores.csv")
-    found = faults(write(STUDY), *change.items())
-    assert len(found) == 1
-    assert told in found[0]
-
-
-def test_figures_that_contradict_each_other_are_told(write) -> None:
-    extra = AES.replace("power_mw", "power_mw,leakage_power_mw,bandwidth_gbps")
-    rows = ["0.1,0.4531", "0.1,1.66", "7,6.98", "1,115.2"]
-    lines = extra.splitlines()
-    text = "\n".join([lines[0], *(f"{a},{b}" for a, b in zip(lines[1:], rows, strict=True))])
-    write(text, "cores.csv")
-    told = faults(write(STUDY))
-    assert told == [
-        "cores.csv:4:24: power_mw: '6.1'; total power is less than a part of it; "
-        "correct one of the two",
-    ]
-    write(text.replace("1.66", "1.76"), "cores.csv")
-    assert faults(write(STUDY))[0] == (
-        "cores.csv:3:26: bandwidth_gbps: '1.76'; cycles_per_block and bandwidth_bit_per_s disagree "
-        "by 5.7%; correct one, or set it aside with `columns: {unused: bandwidth_gbps}`"
     )
 
 
@@ -581,17 +442,6 @@ def test_a_comma_between_thousands_is_not_taken_for_a_decimal_one(cell: str, tol
     found: list[Fault] = []
     table.numbers(0, Fraction(1), found)
     assert [str(fault) for fault in found] == [f"a.csv:2:1: area_um2: {cell!r}; {told}"]
-
-
-def test_a_figure_given_without_its_unit_is_told_so(tmp_path: Path) -> None:
-    path = tmp_path / "study.yaml"
-    path.write_text(
-        "stages: [{table: a.csv, values: {payload: 128}, instances: 1}]\n"
-        "objectives: {area: minimise}\n"
-    )
-    (tmp_path / "a.csv").write_text("area_um2,clock_mhz,cycles_per_block,power_mw\n1,1,1,1\n")
-    told = "a unit that fits is missing; write it with its unit, as in 128 bit"
-    assert any(f"values.payload: 128; {told}" in fault for fault in faults(path))
 
 
 NAMES = "name,B,OP,W,ms,Valid\n" + "".join(

@@ -137,46 +137,6 @@ def test_line_ends_and_marks_of_other_systems(change: str, folder: Path) -> None
     assert after.inputs != before.inputs
 
 
-def test_faults_name_the_line_of_the_record(folder: Path) -> None:
-    path = folder / "records" / "link.yaml"
-    path.write_text(
-        "interface:\n  name: my link\n  overhead: 3 W\n  latncy: 1 us\nkernel: {index: 1 ns/B}\n"
-    )
-    assert faults(folder / "study.yaml") == [
-        "records/link.yaml:2:3: interface.name: 'my link'; a name is letters, digits and "
-        "underscores, and starts with a letter; write for instance des_1",
-        "records/link.yaml:3:3: interface.overhead: '3 W'; its unit must be cycles or s; "
-        "write the value with its unit, such as '15 cycles'",
-        "records/link.yaml:4:3: interface.latncy: this key is not known here; "
-        "did you mean 'latency' or 'batch'?",
-        "records/link.yaml:5:1: kernel.name: it is missing; this section needs `name`; "
-        "add name: ...",
-    ]
-
-
-def test_faults_of_a_law(folder: Path) -> None:
-    (folder / "records" / "my law.yaml").write_text(
-        "core:\n"
-        "  name: c\n"
-        "  parameters: {n: {low: 4, high: 1}}\n"
-        "  laws:\n"
-        "    area: {form: affine, over: [n], coefficients: [1 um2]}\n"
-        "    payload: {form: power, over: [m], coefficients: [1 bit, 1 bit]}\n"
-        "    colour: 3\n"
-    )
-    assert [line.partition(": ")[2] for line in faults(folder / "study.yaml")] == [
-        "core.parameters.n.high: 1; `high` is below `low`; exchange them",
-        "core.laws: it is missing; a core needs clock and cycles_per_task or rate or "
-        "bandwidth; add clock: ...",
-        "core.laws.area.coefficients: affine over 1 parameters has 2 coefficients; write 2",
-        "core.laws.payload.over.0: 'm'; this is no parameter of the core, or is given twice; "
-        "known: n",
-        "core.laws.payload.coefficients: a plain number is needed, not one in bit; "
-        "write a number without a unit",
-        "core.laws.colour: 'colour'; this quantity is not known; did you mean 'clock'?",
-    ]
-
-
 def test_a_file_that_is_not_there_or_holds_something_else(folder: Path) -> None:
     text = STUDY.replace("records/link.yaml,", "records/lnk.yaml,", 1)
     (folder / "study.yaml").write_text(text.replace("law.yaml", "law.yml").replace("board", "link"))
