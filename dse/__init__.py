@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from dse.removed import no_attribute
+
 if TYPE_CHECKING:
     from dse import errors as errors
     from dse.answers.answer import Answer as Answer
@@ -90,8 +92,6 @@ def __getattr__(name: str) -> Any:
 
         found = version("accel-dse")
     else:
-        from dse.removed import no_attribute
-
         raise no_attribute("dse", name, name)
     globals()[name] = found
     return found

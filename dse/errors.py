@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from importlib import import_module
 from typing import Any, NamedTuple
 
 
@@ -225,6 +226,20 @@ class MissingLibraryError(DseError):
         """State that `what` needs the library, its installation, and an alternative (`instead`)."""
         remedy = f'pip install "accel-dse[{extra}]"'
         super().__init__(f"{what} needs {library}, which is not installed; {remedy}{instead}")
+
+
+def extra_module(module: str, what: str, library: str, extra: str, instead: str = "") -> Any:
+    """Import and return a module that needs the library of an extra.
+
+    Raises
+    ------
+    MissingLibraryError
+        The library is not installed.  The other arguments are those of the error.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingLibraryError(what, library, extra, instead) from error
 
 
 class OutputError(DseError):

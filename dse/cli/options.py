@@ -15,6 +15,7 @@ from functools import partial, reduce
 from importlib import import_module
 from inspect import Parameter, Signature, getdoc, signature, unwrap
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Annotated, Any, TextIO
 
 import typer
@@ -163,11 +164,9 @@ def made(entry: Entry) -> Function:
     return invoke
 
 
-def imported(where: str) -> Function:
-    """Return the function of ``module:name``."""
-    module, _, name = where.partition(":")
-    found: Function = getattr(import_module(module), name)
-    return found
+def imported(where: str) -> Any:
+    """Return the function or the constant of ``module:name``."""
+    return resolve_name(where)
 
 
 def _option(parameter: Parameter, metavar: str, text: str) -> Parameter:

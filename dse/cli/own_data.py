@@ -127,14 +127,13 @@ def characterise(call: Call, hardware: Paths, *, json: bool = False) -> None:
 
 def _hardware(call: Call, words: Sequence[str]) -> Any:
     """Return a generator's name, or files of Verilog as the options describe them."""
-    from dse.silicon.description import ENDINGS
-
     if imported("dse.silicon.request:are_files")(words):
         return call.of("verilog", "", "characterise")(words)
     call.of("characterise", "a generator has this itself")
     if len(words) != 1:
+        endings = imported("dse.silicon.description:ENDINGS")
         rule = "one generator at a time, or files of Verilog"
-        remedy = f"name one generator, or files that end in {' or '.join(ENDINGS)}"
+        remedy = f"name one generator, or files that end in {' or '.join(endings)}"
         raise ArgumentError(f"hardware: {' '.join(words)}; {rule}; {remedy}")
     return words[0]
 

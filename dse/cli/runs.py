@@ -174,12 +174,10 @@ def _infeasible(
 
 def _write_missed(error: InfeasibleError, out: Path) -> None:
     """Save the missed constraints in the folder that was named for the run."""
-    from dse.runs.result import MISSED, save_missed
-
     try:
-        save_missed(error.facts, out)
+        imported("dse.runs.result:save_missed")(error.facts, out)
     except OutputError as fault:  # the missed constraints are printed all the same
-        warn(f"{MISSED} is not written: {fault}")
+        warn(f"the missed constraints are not kept: {fault}")
 
 
 def _show_run(result: Result, folder: Path, *, plots: bool, json: bool) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Self
 from uuid import uuid4
 
 from dse.contract.evaluators import Evaluator, Measurement
-from dse.errors import DseError, MissingLibraryError
+from dse.errors import DseError, extra_module
 from dse.measure.attempts import Attempt, Ended, attempted, failed
 
 SCHEDULER_PATIENCE_S = 30.0
@@ -30,11 +30,7 @@ class Cluster:
         self, evaluator: Evaluator, address: str, *, patience_s: float = SCHEDULER_PATIENCE_S
     ) -> None:
         """Begin without a connection."""
-        try:
-            import distributed
-        except ImportError as error:
-            raise MissingLibraryError("--dask", "distributed", "dask") from error
-        self.library: Any = distributed
+        self.library = extra_module("distributed", "--dask", "distributed", "dask")
         self.evaluator, self.address, self.patience_s = evaluator, address, patience_s
         self.heard: SimpleQueue[Any] = SimpleQueue()
         self.running: dict[str, tuple[Attempt, Any]] = {}

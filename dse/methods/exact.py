@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dse.contract import method
 
@@ -19,9 +19,7 @@ def exact(
     problem: Searchable, progress: Progress | None, *, budget: int | None, limit: int
 ) -> Outcome:
     """Prove the front, by composing fleets or by enumeration, as suits the space."""
-    from dse.search.exact import prove
-
-    return prove.prove(problem, "exact", progress, budget=budget, limit=limit)
+    return _proven(problem, "exact", progress, budget=budget, limit=limit)
 
 
 @_proving(description="the proven front: every design is evaluated")
@@ -29,9 +27,7 @@ def enumerate(
     problem: Searchable, progress: Progress | None, *, budget: int | None, limit: int
 ) -> Outcome:
     """Prove the front by evaluation of all designs."""
-    from dse.search.exact import prove
-
-    return prove.prove(problem, "enumerate", progress, budget=budget, limit=limit)
+    return _proven(problem, "enumerate", progress, budget=budget, limit=limit)
 
 
 @_proving(description="branch and bound: prunes partial designs that cannot reach the front")
@@ -39,6 +35,10 @@ def compose(
     problem: Searchable, progress: Progress | None, *, budget: int | None, limit: int
 ) -> Outcome:
     """Prove the front by putting designs together from their stages."""
+    return _proven(problem, "compose", progress, budget=budget, limit=limit)
+
+
+def _proven(*given: Any, **limits: Any) -> Outcome:
     from dse.search.exact import prove
 
-    return prove.prove(problem, "compose", progress, budget=budget, limit=limit)
+    return prove.prove(*given, **limits)

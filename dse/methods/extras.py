@@ -1,24 +1,19 @@
-"""Libraries of a method beyond the ones that are always installed."""
+"""Code of a method with libraries beyond those that are always installed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import Any
 
-from dse.errors import MissingLibraryError
+from dse.errors import extra_module
 
 
-@contextmanager
-def from_extra(method: str, library: str) -> Iterator[None]:
-    """Import the libraries of a method inside, from the extra `search`.
+def adapter(method: str, library: str) -> Any:
+    """Import and return the module of the program that searches with a library.
 
     Raises
     ------
     MissingLibraryError
-        One is not installed.  Exact search needs no extra.
+        It is not installed.  Exact search needs no extra.
     """
-    try:
-        yield
-    except ImportError as error:
-        what, instead = f"search method {method}", ", or search with method: exact"
-        raise MissingLibraryError(what, library, "search", instead) from error
+    module, instead = f"dse.search.heuristic.{library}", ", or search with method: exact"
+    return extra_module(module, f"search method {method}", library, "search", instead)

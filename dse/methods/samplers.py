@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dse.contract import Option, Search, method
-from dse.methods.extras import from_extra
+from dse.methods.extras import adapter
 
 
 @method(
@@ -23,22 +23,14 @@ def tpe(search: Search, *, seed: int, population: int, multivariate: bool) -> No
 
     One joint estimate per trial: better here than one per axis, in half the time.
     """
-    with from_extra("tpe", "optuna"):
-        from optuna.samplers import TPESampler
-
-    from dse.search.heuristic.optuna import ask_and_tell
-
-    sampler = TPESampler(seed=seed, multivariate=multivariate)
-    ask_and_tell(search, sampler, seed=seed, population=population)
+    optuna = adapter("tpe", "optuna")
+    sampler = optuna.TPESampler(seed=seed, multivariate=multivariate)
+    optuna.ask_and_tell(search, sampler, seed=seed, population=population)
 
 
 @method(description="random search, the baseline", budget=12_000, population=1_000)
 def random(search: Search, *, seed: int, population: int) -> None:
     """Draw designs at random, as a baseline for every other method."""
-    with from_extra("random", "optuna"):
-        from optuna.samplers import RandomSampler
-
-    from dse.search.heuristic.optuna import ask_and_tell
-
-    sampler = RandomSampler(seed=seed)
-    ask_and_tell(search, sampler, seed=seed, population=population)
+    optuna = adapter("random", "optuna")
+    sampler = optuna.RandomSampler(seed=seed)
+    optuna.ask_and_tell(search, sampler, seed=seed, population=population)

@@ -5,6 +5,7 @@ The width is the terminal's, or 100 columns if the output is no terminal.
 
 from __future__ import annotations
 
+import html
 import math
 import re
 import shutil
@@ -175,8 +176,6 @@ class Printable:
 
     def _repr_html_(self) -> str:
         """Return the text as it is: a notebook would break the lines of tables."""
-        import html  # only a notebook asks
-
         style = "white-space: pre; overflow-x: auto"
         return f'<pre style="{style}">{html.escape(self.text())}</pre>'
 

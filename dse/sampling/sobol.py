@@ -14,7 +14,7 @@ import numpy as np
 
 from dse.algebra import units
 from dse.contract import Column
-from dse.errors import MissingLibraryError, UnitError
+from dse.errors import UnitError, extra_module
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.sections import Section
@@ -231,12 +231,8 @@ def _counts(problem: Problem, point: Index) -> dict[str, Column]:
 
 def _salib() -> tuple[Any, Any]:
     """Return the modules of SALib that sample, and that analyse the results of samples."""
-    try:
-        from SALib.analyze import sobol as analysis
-        from SALib.sample import sobol as sampler
-    except ImportError as error:
-        raise MissingLibraryError("a ranking by Sobol indices", "SALib", "uncertainty") from error
-    return sampler, analysis
+    named = "a ranking by Sobol indices", "SALib", "uncertainty"
+    return extra_module("SALib.sample.sobol", *named), extra_module("SALib.analyze.sobol", *named)
 
 
 def _assumed(study: Study, point: Index) -> tuple[Problem, Index, Sequence[Assumption]]:

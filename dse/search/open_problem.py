@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dse.contract import Column
-from dse.errors import ArgumentError, MissingLibraryError
+from dse.errors import ArgumentError, extra_module
 from dse.model.evaluation import Evaluation
 from dse.model.problem import Problem
 from dse.model.space import Block, Index, Points
@@ -53,10 +52,8 @@ class OpenProblem(Problem):
         MissingLibraryError
             Without pymoo.
         """
-        with _needed("to_pymoo", "pymoo"):
-            from dse.search.heuristic.pymoo import ProblemOfStudy
-
-        return ProblemOfStudy(self)
+        found: ProblemOfStudy = _adapter("to_pymoo", "pymoo").ProblemOfStudy(self)
+        return found
 
     def optuna(self, trial: Any) -> tuple[float, ...]:
         """Return the losses of a trial of Optuna, and let it know the constraints.
@@ -71,13 +68,11 @@ class OpenProblem(Problem):
         MissingLibraryError
             Without Optuna.
         """
-        with _needed("optuna", "optuna"):
-            from dse.search.heuristic.optuna import suggested, tell_missed
-
-        row = np.array(suggested(trial, self.space.axes))
+        adapter = _adapter("optuna", "optuna")
+        row = np.array(adapter.suggested(trial, self.space.axes))
         trial.set_user_attr("design", self.space.point_text(row))
         found = self.evaluate(row[np.newaxis])
-        tell_missed(trial, self.constraint_names, found.violation[0])
+        adapter.tell_missed(trial, self.constraint_names, found.violation[0])
         return tuple(found.loss[0].tolist()) if found.feasible[0] else (0.0,) * found.loss.shape[1]
 
     def to_optuna(self, rows: Index, **settings: Any) -> Trials:
@@ -92,9 +87,7 @@ class OpenProblem(Problem):
         MissingLibraryError
             Without Optuna.
         """
-        with _needed("to_optuna", "optuna"):
-            from dse.search.heuristic.optuna import trials_of
-
+        adapter = _adapter("to_optuna", "optuna")
         designs = [
             {
                 axis.name: place if axis.ordered else axis.labels[place]
@@ -102,7 +95,9 @@ class OpenProblem(Problem):
             }
             for row in self.rows(rows).tolist()
         ]
-        return trials_of(self.optuna, designs, [goal.loss for goal in self.goals], settings)
+        losses = [goal.loss for goal in self.goals]
+        found: Trials = adapter.trials_of(self.optuna, designs, losses, settings)
+        return found
 
     def rows(self, given: Any) -> Index:
         """Return designs as an index (n, d), checked."""
@@ -130,10 +125,8 @@ def opened(problem: Problem) -> OpenProblem:
     return OpenProblem(**{entry.name: getattr(problem, entry.name) for entry in fields(problem)})
 
 
-@contextmanager
-def _needed(method: str, library: str) -> Iterator[None]:
-    try:
-        yield
-    except ImportError as error:
-        instead = ", or call `evaluate` from an optimiser of your own"
-        raise MissingLibraryError(f"problem.{method}", library, "search", instead) from error
+def _adapter(method: str, library: str) -> Any:
+    """Return the module of the program that knows a library of the extra `search`."""
+    instead = ", or call `evaluate` from an optimiser of your own"
+    what, module = f"problem.{method}", f"dse.search.heuristic.{library}"
+    return extra_module(module, what, library, "search", instead)

@@ -15,7 +15,7 @@ from dse import __version__, search
 from dse.api import answers, audits, changes, runs
 from dse.api.studies import document_of
 from dse.audit.explain import VERDICT_TEXTS
-from dse.errors import ArgumentError, DseError, InfeasibleError, MissingLibraryError, faults_of
+from dse.errors import ArgumentError, DseError, InfeasibleError, extra_module, faults_of
 from dse.files.json import jsonable
 from dse.files.memory import texts_of
 from dse.installation import details
@@ -145,10 +145,7 @@ def agent_server() -> Any:
     MissingLibraryError
         Without the extra ``mcp``.
     """
-    try:
-        from mcp.server import mcpserver
-    except ImportError as error:
-        raise MissingLibraryError("dse mcp", "mcp", "mcp") from error
+    mcpserver = extra_module("mcp.server.mcpserver", "dse mcp", "mcp", "mcp")
 
     def refusing(tool: Callable[..., Reply]) -> Callable[..., Reply]:
         @wraps(tool)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 
 import pytest
 
@@ -62,7 +61,7 @@ def test_the_command_repeats_itself_and_has_units() -> None:
     assert json.loads(shown[2])["area_m2"]["effects"][0]["value"] == pytest.approx(57768e-12)
 
 
-def test_without_salib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "SALib.analyze", None)
+def test_without_salib_the_extra_is_named(without) -> None:
+    without("SALib")
     with pytest.raises(DseError, match=r'pip install "accel-dse\[uncertainty\]"'):
         dse.uncertainty(DES, sobol=True, overrides=FIXED)

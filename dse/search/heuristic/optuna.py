@@ -16,6 +16,8 @@ from optuna.distributions import (
     IntDistribution,
 )
 from optuna.samplers import BaseSampler
+from optuna.samplers import RandomSampler as RandomSampler
+from optuna.samplers import TPESampler as TPESampler
 from optuna.trial import BaseTrial, FixedTrial, create_trial
 
 from dse.contract import Column, Index, Search

@@ -6,13 +6,16 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import pymoo.core.problem
 from numpy.typing import NDArray
 from pymoo.algorithms.base.genetic import GeneticAlgorithm
+from pymoo.algorithms.moo.nsga2 import NSGA2 as NSGA2
+from pymoo.algorithms.moo.nsga3 import NSGA3
+from pymoo.algorithms.moo.sms import cv_and_dom_tournament
 from pymoo.core.crossover import Crossover
 from pymoo.core.duplicate import DuplicateElimination
 from pymoo.core.mutation import Mutation
@@ -20,6 +23,9 @@ from pymoo.core.population import Population
 from pymoo.core.termination import NoTermination
 from pymoo.operators.crossover.sbx import cross_sbx
 from pymoo.operators.mutation.pm import mut_pm
+from pymoo.operators.selection.tournament import TournamentSelection
+from pymoo.util.ref_dirs import get_reference_directions
+from pymoo.util.reference_direction import get_partition_closest_to_points
 
 from dse.contract import Index, Matrix, Search
 from dse.model.evaluation import distinct_rows
@@ -73,6 +79,19 @@ def evolve(
         generation.set("G", clipped(violation))
         with _silent():
             algorithm.tell(infills=generation)
+
+
+def niching(objectives: int, population: int) -> tuple[Callable[..., GeneticAlgorithm], int]:
+    """Return what makes NSGA-III for so many objectives, and its population.
+
+    There are as many Das-Dennis directions as fit into the population, which grows to the
+    number of objectives if it is smaller.
+    """
+    parts = max(1, get_partition_closest_to_points(population, objectives))
+    directions = get_reference_directions("das-dennis", objectives, n_partitions=parts)
+    # pymoo's own tournament for NSGA-III breaks ties with an unseeded generator
+    tournament = TournamentSelection(func_comp=cv_and_dom_tournament)
+    return partial(NSGA3, directions, selection=tournament), max(population, len(directions))
 
 
 def _algorithm(
