@@ -19,7 +19,7 @@ def check_core(core: Core) -> None:
     Checked: docstrings and signatures, names with units in SI, unique names of designs, columns
     that are float64, one value per design, finite and not negative, `extrapolated` exactly
     outside the range of a parameter, batches equal to single calls bit for bit, unchanged
-    inputs, and residuals that agree with table and law.
+    inputs, and one finite pair of residuals for each design.
     """
     require(bool(core.summary.strip()), f"core {core.name!r}: no summary; write one line")
     require(bool(core.models), f"core {core.name!r}: no models; give it a table or a law")
@@ -32,8 +32,7 @@ def check_core(core: Core) -> None:
         require(not unknown, f"{where}: assumes {unknown}, which are no fields of CoreMetrics")
         _check_designs(model, where)
         _check_metrics(core, model, where)
-        if model.residuals is not None:
-            _check_residuals(core, model, where)
+        _check_residuals(model, where)
 
 
 def _check_parameters(model: Model, where: str) -> None:
@@ -145,53 +144,10 @@ def _check_range(
             )
 
 
-def _quantities(metrics: CoreMetrics) -> dict[str, Column]:
-    """Return the possible quantities of residuals: every metric, total power and payload rate."""
-    return dict(vars(metrics)) | {
-        "power_w": metrics.dynamic_power_w + metrics.leakage_power_w,
-        "capacity_bit_per_s": metrics.clock_hz / metrics.cycles_per_task * metrics.payload_bit,
-    }
-
-
-def _check_residuals(core: Core, model: Model, where: str) -> None:
-    """Compare reported residuals with the tables, and with the law if names identify designs."""
-    tables = [other for other in core.models.values() if other.designs]
-    residuals = model.residuals() if model.residuals else {}
-    for quantity, (designs, of_table, of_law) in residuals.items():
+def _check_residuals(model: Model, where: str) -> None:
+    for quantity, (designs, *pair) in (model.residuals() if model.residuals else {}).items():
         check_units((quantity,), where)
-        shape = (len(designs),)
         require(
-            of_table.shape == of_law.shape == shape
-            and bool(np.isfinite(of_table).all() and np.isfinite(of_law).all()),
+            all(one.shape == (len(designs),) and np.isfinite(one).all() for one in pair),
             f"{where}: residuals of {quantity} are not one finite pair for each design",
         )
-        require(
-            any(_tabulates(table, quantity, designs, of_table) for table in tables),
-            f"{where}: residuals of {quantity} name values that no table of the core has",
-        )
-        for design, value in zip(designs, of_law, strict=True):
-            said = _by_law(model, quantity, design)
-            require(
-                said is None or bool(np.isclose(said, value, rtol=probe.ROUNDING, atol=0)),
-                f"{where}: residuals say {quantity} = {value:g} for {design!r}, the law {said}",
-            )
-
-
-def _tabulates(table: Model, quantity: str, designs: tuple[str, ...], values: Column) -> bool:
-    column = _quantities(table.function()).get(quantity)
-    if column is None or not set(designs) <= set(table.designs):
-        return False
-    rows = [table.designs.index(design) for design in designs]
-    return bool(np.allclose(column[rows], values, rtol=probe.ROUNDING, atol=0))
-
-
-def _by_law(model: Model, quantity: str, design: str) -> float | None:
-    """Return the law's value for a design, None unless one integer parameter names it."""
-    free = _free(model)
-    if len(free) != 1 or not free[0].integer:
-        return None
-    for value in range(int(free[0].low), int(free[0].high) + 1):
-        if model.design_name.format(**{free[0].name: value}) == design:
-            metrics = model.function(**{free[0].name: np.array([float(value)])})
-            return float(_quantities(metrics)[quantity][0])
-    return None

@@ -344,39 +344,44 @@ def check_stages(objective: Objective, where: str, ranges: Ranges) -> None:
     )
 
 
+Cases = Iterable[tuple[NDArray[np.bool_], Column, Column]]
+"""Which systems count, and two of their columns, of which the first must not exceed the second."""
+
+
+def _hold(where: str, claim: str, cases: Cases, margin: float = probe.MARGIN) -> None:
+    """Raise AssertionError if a declaration is refuted, or if no system tries it."""
+    tried = 0
+    for counted, low, high in cases:
+        tried += int(counted.sum())
+        with np.errstate(invalid="ignore"):
+            wrong = [*np.argwhere(counted & (low > high + margin * np.abs(high)))][:1]
+        for row in map(tuple, wrong):
+            raise AssertionError(
+                f"{where}: declares that {claim}, but a system has {low[row]:.6g} and "
+                f"{high[row]:.6g}; prove or remove the declaration"
+            )
+    require(tried > 0, f"{where}: no random system tries that {claim}")
+
+
 def check_at_most(objective: Objective, where: str, drawn: Sequence[Systems]) -> None:
     """Raise AssertionError if a quantity exceeds a quantity that it is declared `at_most`."""
     for name in objective.at_most:
-        tried = 0
-        for systems in drawn:
-            if not systems.graph.provides(name):
-                continue
-            value = systems.column(objective.name)
-            for most in every_stage(systems.columns[name]):
-                tried += int(np.isfinite(value).sum())
-                wrong = np.argwhere(value > most * (1 + probe.ROUNDING))
-                require(
-                    not len(wrong),
-                    f"{where}: declares that it is at most {name}, but is {_at(value, wrong)} at a "
-                    f"{name} of {_at(most, wrong)}; prove or remove the declaration",
-                )
-        require(tried > 0, f"{where}: declares at_most {name!r}, which nothing provides")
+        known = [systems for systems in drawn if systems.graph.provides(name)]
+        values = ((systems.column(objective.name), systems.columns[name]) for systems in known)
+        cases = ((~np.isnan(low), low, most) for low, high in values for most in every_stage(high))
+        _hold(where, f"it is at most {name}", cases)
 
 
 def check_growth(objective: Objective, where: str, drawn: Sequence[Systems]) -> None:
     """Raise AssertionError when a quantity does not grow with instances as declared."""
-    for systems in drawn if objective.grows_with_instances else ():
-        before = systems.column(objective.name)
-        for more in systems.with_one_more():
-            after = more.column(objective.name)
-            known = ~np.isnan(before) & ~np.isnan(after)
-            wrong = np.argwhere(known & ~(after > before))
-            require(
-                not len(wrong),
-                f"{where}: declares that it grows with instances, but goes from "
-                f"{_at(before, wrong)} to {_at(after, wrong)} with one more; prove or remove the "
-                "declaration",
-            )
+    pairs = (
+        (np.nextafter(systems.column(objective.name), np.inf), more.column(objective.name))
+        for systems in drawn
+        for more in systems.with_one_more()
+    )
+    if objective.grows_with_instances:
+        cases = ((~np.isnan(before + after), before, after) for before, after in pairs)
+        _hold(where, "it grows with instances", cases, margin=0.0)
 
 
 def check_settled(objective: Objective, where: str, drawn: Sequence[Systems]) -> None:
@@ -388,22 +393,13 @@ def check_settled(objective: Objective, where: str, drawn: Sequence[Systems]) ->
     for name, column in objective.settled_while.items():
         directed = name in (*objective.rises_with, *objective.falls_with)
         require(directed, f"{where}: declares {name!r} settled, but no direction of it")
-        pairs = 0
-        for systems in drawn:
-            if not (column in systems.inputs or systems.graph.provides(column)):
-                continue
-            scenario, first, second = _against(objective, name, systems)
-            settled = systems.column(column)[scenario, 0] > 0
-            pairs += int(settled.sum())
-            beyond = first > second + probe.MARGIN * np.abs(second)
-            wrong = np.argwhere(settled & beyond)
-            require(
-                not len(wrong),
-                f"{where}: declares that {name} is settled while {column}, but goes from "
-                f"{_at(first, wrong)} to {_at(second, wrong)} when all other arguments let it "
-                "rise; prove or remove the declaration",
-            )
-        require(pairs > 0, f"{where}: no random system tries that {name} is settled by {column}")
+        pairs = (
+            (systems.column(column)[:, 0] > 0, _against(objective, name, systems))
+            for systems in drawn
+            if column in systems.inputs or systems.graph.provides(column)
+        )
+        cases = ((settled[rows], low, high) for settled, (rows, low, high) in pairs)
+        _hold(where, f"{name} is settled while {column}", cases)
 
 
 def _against(objective: Objective, name: str, systems: Systems) -> tuple[Rows, Column, Column]:
@@ -432,10 +428,6 @@ def _against(objective: Objective, name: str, systems: Systems) -> tuple[Rows, C
     return scenario, value[scenario, one], value[scenario, other]
 
 
-def _at(column: Column, rows: NDArray[np.int64]) -> str:
-    return f"{column[tuple(rows[0])]:.6g}" if len(rows) else ""
-
-
 def check_requirement(requirement: Requirement, *, ranges: Ranges | None = None) -> None:
     """Raise AssertionError unless `requirement` keeps the contract.
 
@@ -454,25 +446,21 @@ def check_requirement(requirement: Requirement, *, ranges: Ranges | None = None)
 
 def check_bounds(requirement: Requirement, where: str, ranges: Ranges) -> None:
     """Raise AssertionError if a requirement is met beyond the bound that it declares."""
-    pair = (requirement.quantity, requirement.at_most)
+    low, high = requirement.quantity, requirement.at_most
     if requirement.at_least:
-        pair = (requirement.at_least, requirement.quantity)
+        low, high = requirement.at_least, requirement.quantity
     names = sum(argument_names(requirement), ())
-    for name in pair if any(pair) else ():
+    for name in (low, high) if low or high else ():
         require(name in names, f"{where}: bounds {name!r}, which is not an argument")
-    for given in given_arguments(requirement):
-        drawn = probe.drawn_arguments(
-            given, np.random.default_rng(probe.SEED), probe.MANY, 1, ranges
-        )
-        met = np.broadcast_to(requirement(**drawn) <= 0, probe.MANY)
-        if {*pair} <= {*given}:
-            low, high = (drawn[name] for name in pair)
-            word = "below" if requirement.at_least else "above"
-            require(
-                not (met & (low > high * (1 + probe.ROUNDING))).any(),
-                f"{where}: is met by a {requirement.quantity} {word} "
-                f"{requirement.at_least or requirement.at_most}; prove or remove the declaration",
-            )
+    drawn = [
+        probe.drawn_arguments(given, np.random.default_rng(probe.SEED), probe.MANY, 1, ranges)
+        for given in given_arguments(requirement)
+        if {low, high} <= {*given}
+    ]
+    met = (np.broadcast_to(requirement(**given) <= 0, probe.MANY) for given in drawn)
+    cases = ((rows, given[low], given[high]) for rows, given in zip(met, drawn, strict=True))
+    if low or high:
+        _hold(where, f"its {low} is at most its {high}", cases)
 
 
 def check_implied(requirement: Requirement, where: str, ranges: Ranges) -> None:
@@ -482,19 +470,10 @@ def check_implied(requirement: Requirement, where: str, ranges: Ranges) -> None:
     for name, column in requirement.implies.items():
         rule = f"{where}: implies something of {name!r}, which is an argument"
         require(name not in arguments, f"{rule}; bound it as `quantity`")
-        tried = 0
-        for systems in drawn:
-            step = systems.graph.bind(requirement)
-            if step is None or not all(map(systems.graph.provides, (name, column))):
-                continue
-            met = systems.value(step) <= 0
-            tried += int(met.sum())
-            low, high = systems.column(name), systems.column(column)
-            wrong = np.argwhere(met & (low < high * (1 - probe.MARGIN)))
-            require(
-                not len(wrong),
-                f"{where}: declares that it implies {name} of at least {column}, but is met where "
-                f"they are {_at(low, wrong)} and {_at(high, wrong)}; prove or remove the "
-                "declaration",
-            )
-        require(tried > 0, f"{where}: no random system tries that it implies {name} >= {column}")
+        bound = ((systems, systems.graph.bind(requirement)) for systems in drawn)
+        cases = (
+            (systems.value(step) <= 0, systems.column(column), systems.column(name))
+            for systems, step in bound
+            if step is not None and all(map(systems.graph.provides, (name, column)))
+        )
+        _hold(where, f"it implies {name} of at least {column}", cases)

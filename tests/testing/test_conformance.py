@@ -1,6 +1,5 @@
 """Every registered plug-in keeps its contract, and the kit catches those that do not."""
 
-import inspect
 import itertools
 from dataclasses import replace
 
@@ -28,9 +27,8 @@ def test_the_built_in_cores_come_in_through_the_registry():
 
 
 def documented(function):
-    """Give a function the docstring that its signature asks for."""
-    names = "\n".join(inspect.signature(function).parameters)
-    function.__doc__ = f"A quantity.\n\nParameters\n----------\n{names}\n\nReturns\n-------\nColumn"
+    """Give a function a docstring."""
+    function.__doc__ = "A quantity."
     return function
 
 
@@ -120,22 +118,6 @@ def undocumented_power_w(*, dynamic_power_w):
     return dynamic_power_w
 
 
-def stale_power_w(*, dynamic_power_w):
-    """A quantity.
-
-    Parameters
-    ----------
-    leakage_power_w
-        What the argument was called before.
-
-    Returns
-    -------
-    Column
-        W.
-    """
-    return dynamic_power_w
-
-
 GOOD = objective(
     good_power_w, rises_with=("dynamic_power_w", "stage_leakage_power_w", "host_power_w")
 )
@@ -155,11 +137,6 @@ def test_good_objectives_pass():
     [
         (replace(GOOD, source=" "), "no source"),
         (Objective(function=undocumented_power_w, source="a paper"), "no docstring"),
-        (
-            Objective(function=stale_power_w, source="a paper"),
-            "Parameters section of its docstring names leakage_power_w; "
-            "name the arguments: dynamic_power_w",
-        ),
         (objective(positional_power_w), "'dynamic_power_w' is not keyword-only"),
         (objective(nothing_power_w), "takes no arguments"),
         (objective(foreign_power_w), "'dynamic_power_mw' ends in 'mw', which is no SI unit"),
@@ -309,13 +286,7 @@ def overwrite(lanes):
 
 
 def ranged(*, cell_bit=32.0) -> CoreMetrics:
-    """Two designs.
-
-    Parameters
-    ----------
-    cell_bit
-        Width.
-    """
+    """Two designs."""
     return metrics(np.array([1.0, 4.0]))
 
 
@@ -353,12 +324,8 @@ CELL = Parameter(name="cell_bit", description="Width", low=8, high=64, default=1
         (core(law=replace(LAW, parameters=(replace(LANES, low=9),))), "low must not exceed high"),
         (core(table=replace(TABLE, function=ranged, parameters=(CELL,))), "defaults to 16.0 in"),
         (
-            core(law=replace(LAW, residuals=lambda: law_residuals(off=1.1))),
-            "residuals say area_m2 = 1.1e-09 for 'x1', the law 1e-09",
-        ),
-        (
-            core(table=a_table(area_m2=np.array([1e-9, 5e-9]))),
-            "residuals of area_m2 name values that no table",
+            core(law=replace(LAW, residuals=lambda: law_residuals(off=np.nan))),
+            "residuals of area_m2 are not one finite pair",
         ),
         (
             core(law=replace(LAW, residuals=lambda: {"area_um2": law_residuals()["area_m2"]})),
