@@ -68,7 +68,7 @@ def doctor(call: Call, *, json: bool = False) -> None:
     """
     found = call()
     show(found, json)
-    if found.findings:
+    if found.facts["findings"]:
         raise typer.Exit(1)
 
 

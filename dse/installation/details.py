@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ import numpy as np
 
 from dse import contract
 from dse.algebra import units
-from dse.contract.generators import Generator
 from dse.errors import UnknownPluginError, nearest
 from dse.files.document import is_record
 from dse.files.json import is_regular
@@ -138,95 +137,59 @@ def _flat(data: Mapping[str, Any], prefix: str = "") -> Iterator[Row]:
 
 
 def _show(record: Any) -> None:
-    if isinstance(record, contract.Core):
-        _show_core(record)
-    elif isinstance(record, contract.Method):
-        _show_method(record)
-    elif isinstance(record, Generator):
-        _show_generator(record)
-    else:
-        _show_record(record)
-
-
-def _show_generator(record: Generator) -> None:
-    print(f"{record.description}\nsource: {record.source}\n")
-    print(inspect.getdoc(record.function))
-    rows = [
-        (choice.name, choice.description, ", ".join(map(str, choice.values)))
-        for choice in record.parameters
-    ]
-    print("\n" + table_text(rows, ("parameter", "meaning", "values, the first by default")))
-
-
-def _show_record(record: Any) -> None:
-    rows = []
-    sureness = contract.Sureness.__dataclass_fields__
-    for entry in sorted(fields(record), key=lambda entry: entry.name in sureness):  # these at last
-        value = getattr(record, entry.name)
-        if value in (None, "", (), 0.0, False, {}) or not entry.repr:
-            continue  # a field that the record does not use
-        if entry.name == "function":
-            rows += [("summary", inspect.getdoc(value) or ""), ("arguments", _arguments(value))]
-        elif isinstance(value, float):
-            rows.append((entry.name, units.show(value, entry.name)))
-        elif entry.name == "uncertainty":
-            rows += [(f"uncertainty of {name}", percent(share)) for name, share in value.items()]
-        elif entry.name == "sources":
-            rows += [(f"source of {name}", text) for name, text in value.items()]
-        else:
-            listed = value if isinstance(value, tuple) else [value]
-            rows.append((entry.name, ", ".join(map(str, listed))))
+    """Print a record: its values, and the tables of a core."""
+    rows = [*_rows(record)]
     marks = dict.fromkeys(getattr(record, "assumptions", ()), " (assumed)")
     marks |= dict.fromkeys(getattr(record, "fitted", ()), " (fitted)")
     marked = [(name + marks.get(name, ""), text) for name, text in rows]
     print(table_text(marked, ("field", "value")))
-
-
-def _arguments(function: Callable[..., Any]) -> str:
-    return ", ".join(sorted(function.__annotations__.keys() - {"return"}))
-
-
-def _show_method(method: contract.Method) -> None:
-    print(f"{method.description}\n\n{inspect.getdoc(method.function) or ''}\n".rstrip())
-    budget = f"{method.budget:,} designs"
-    rows: list[Row] = [("budget", budget)]
-    if not method.proves:
-        rows.append(("population", str(method.population)))
-    print("\n" + table_text(rows, ("field of search", "default")))
-    if method.options:
-        options = [
-            (option.name, option.description, allowed_text(option), value_text(option.default))
-            for option in method.options
-        ]
-        print("\n" + table_text(options, ("option", "meaning", "it is", "default")))
-
-
-def _show_core(core: contract.Core) -> None:
-    print(core.summary)
-    facts = {"provides": ", ".join(core.provides), "node": core.node, "evidence": core.evidence}
-    facts |= {f"omitted: {design}": why for design, why in core.omitted.items()}
-    for what, said in facts.items():
-        if said:
-            print(f"{what}: {said}")
-    for name, model in core.models.items():
-        print(f"\nmodel {name}: {model.source}")
-        if model.assumed:
-            print(f"assumed: {', '.join(map(in_words, model.assumed))}")
-        if model.parameters:
-            rows = [
-                (
-                    p.name,
-                    p.description,
-                    f"{p.low:g} .. {p.high:g}",
-                    "" if p.default is None else f"{p.default:g}",
-                )
-                for p in model.parameters
-            ]
-            print(table_text(rows, ("parameter", "meaning", "range", "default")))
+    for name, model in record.models.items() if isinstance(record, contract.Core) else ():
+        print(f"\nmodel {name}")
+        print(table_text([*_rows(model)], ("field", "value")))
         if model.designs:
             _show_designs(model)
         if model.residuals is not None:
             _show_residuals(model.residuals())
+
+
+_ELSEWHERE = ("name", "models", "designs", "labels", "residuals")
+"""Fields with a table of their own, or with nothing for a reader."""
+
+
+def _rows(record: Any) -> Iterator[Row]:
+    """Yield the fields that a record uses, those on its sureness at last."""
+    sureness = contract.Sureness.__dataclass_fields__
+    for entry in sorted(fields(record), key=lambda entry: entry.name in sureness):
+        value = getattr(record, entry.name)
+        apart = entry.name in _ELSEWHERE or (isinstance(record, contract.Model) and callable(value))
+        if apart or value in (None, "", (), 0.0, False, {}) or not entry.repr:
+            continue
+        if entry.name == "function":
+            yield "summary", inspect.getdoc(value) or ""
+            yield "arguments", ", ".join(sorted(value.__annotations__.keys() - {"return"}))
+        elif isinstance(value, Mapping):
+            for name, one in value.items():
+                yield f"{entry.name} of {name}", percent(one) if isinstance(one, float) else one
+        elif isinstance(value, float):
+            yield entry.name, units.show(value, entry.name)
+        else:
+            listed = value if isinstance(value, tuple) else [value]
+            nested = [one for one in listed if is_dataclass(one)]
+            yield from ((f"{entry.name}: {one.name}", _meaning(one)) for one in nested)
+            if not nested:
+                yield entry.name, ", ".join(map(str, listed))
+
+
+def _meaning(one: Any) -> str:
+    """Return the meaning of an option or a parameter, its values, and its default."""
+    if isinstance(one, contract.Option):
+        allowed, default = allowed_text(one), value_text(one.default)
+    elif isinstance(one, contract.Parameter):
+        allowed = f"from {one.low:g} to {one.high:g}"
+        default = "" if one.default is None else f"{one.default:g}"
+    else:
+        allowed, default = f"one of {', '.join(map(str, one.values))}", str(one.values[0])
+    return f"{one.description}: {allowed}" + (f", {default} by default" if default else "")
 
 
 def _show_designs(model: contract.Model) -> None:

@@ -68,33 +68,12 @@ def _library(need: Requirement) -> Library:
     return Library(need.name, str(need.specifier), installed, fits)
 
 
-PURPOSES: Mapping[str, str] = {
-    "all": "all that a study can ask for",
-    "dask": "designs measured by the machines of a Dask cluster",
-    "dev": "work on the program itself",
-    "docs": "the documents as a site",
-    "mcp": "answers for agents, by `dse mcp`",
-    "parquet": "evaluations of runs as Parquet",
-    "peers": "solvers of others, for the benchmarks",
-    "rtl": "cores from hardware descriptions, by Yosys",
-    "search": "heuristic search: genetic algorithms and samplers",
-    "test": "run its tests, or the tests of a package of yours",
-    "uncertainty": "Sobol indices of the assumptions of an answer",
-}
-"""Purposes of the extras.  An extra without an entry is shown without one."""
-
-
 @dataclass(frozen=True)
 class Diagnosis:
     """A diagnosis, with `facts` as plain data and the findings among them."""
 
     facts: Mapping[str, Any]
     needed: tuple[Library, ...]
-
-    @property
-    def findings(self) -> list[str]:
-        """Return the errors, each with its remedy."""
-        return list(self.facts["findings"])
 
     def text(self) -> str:
         """Return versions, plug-ins, extras and findings as tables."""
@@ -104,21 +83,21 @@ class Diagnosis:
             (one.name, one.installed or "missing", one.wanted or "any") for one in self.needed
         ]
         plug_ins = [
-            (kind, origin, str(len(names)), _shown(names))
+            (kind, origin, str(len(names)))
             for kind, found in facts["plug_ins"].items()
             for origin, names in found.items()
         ]
-        missing = [(extra, one["for"], ", ".join(one["missing"]) or "-") for extra, one in extras]
+        missing = [(extra, ", ".join(one["missing"]) or "-") for extra, one in extras]
         parts = [
             table_text(system, ("this installation", "")),
             table_text(versions, ("library", "version", "wanted")),
-            table_text(plug_ins, ("plug-ins", "from", "number", "names")),
-            table_text(missing, ("extra", "purpose", "missing")),
+            table_text(plug_ins, ("plug-ins", "from", "number")),
+            table_text(missing, ("extra", "missing")),
         ]
         if any(one["missing"] for _, one in extras):
             parts.append(f'to add an extra: python -m pip install "{DISTRIBUTION}[EXTRA]"')
-        broken = "\n".join([f"broken ({len(self.findings)})", *self.findings])
-        return "\n\n".join([*parts, broken if self.findings else "nothing is broken"])
+        broken = "\n".join([f"broken ({len(facts['findings'])})", *facts["findings"]])
+        return "\n\n".join([*parts, broken if facts["findings"] else "nothing is broken"])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
@@ -142,10 +121,7 @@ def diagnose() -> Diagnosis:
         "libraries": {library.name: library.installed or None for library in needed[""]},
         "plug_ins": _plug_ins(surveyed),
         "extras": {
-            extra: {
-                "for": PURPOSES.get(extra, ""),
-                "missing": [f"{one.name}{one.wanted}" for one in wanted if not one.fits],
-            }
+            extra: {"missing": [f"{one.name}{one.wanted}" for one in wanted if not one.fits]}
             for extra, wanted in needed.items()
             if extra
         },
@@ -173,11 +149,3 @@ def _plug_ins(surveyed: Sequence[Surveyed]) -> dict[str, dict[str, list[str]]]:
             kind = found.setdefault(entry.plugin.kind.__name__.lower(), {})
             kind.setdefault(entry.plugin.distribution, []).extend(entry.names)
     return found
-
-
-_MOST_NAMES = 6
-
-
-def _shown(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (f", ... {more} more" if more > 0 else "")

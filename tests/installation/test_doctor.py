@@ -81,7 +81,3 @@ def test_an_extra_that_is_missing_breaks_nothing(versions: dict[str, str]) -> No
     assert "hypothesis>=6.100" in extras["dev"]["missing"]  # which takes in `test`
     command = 'to add an extra: python -m pip install "accel-dse[EXTRA]"'
     assert command in run().stdout.splitlines()
-
-
-def test_every_extra_has_a_purpose() -> None:
-    assert set(doctor.libraries()) - {""} <= set(doctor.PURPOSES)
