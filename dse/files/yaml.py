@@ -12,7 +12,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -229,22 +229,8 @@ def check_size(size_byte: int, start: Position) -> None:
         raise StudyError([start.fault((), "more", rule, "keep tables in separate files")])
 
 
-def to_yaml(data: Mapping[str, Any]) -> str:
-    """Return plain data as YAML that reads back as the same data."""
-    return "".join(f"{line}\n" for line in _mapping(data, ""))
-
-
-def _mapping(data: Mapping[str, Any], indent: str) -> Iterator[str]:
-    for key, value in data.items():
-        if isinstance(value, Mapping) and value:
-            yield f"{indent}{_scalar(key)}:"
-            yield from _mapping(value, indent + "  ")
-        else:
-            yield f"{indent}{_scalar(key)}: {_flow(value)}"
-
-
-def block_yaml(data: Any) -> str:
-    """Return plain data as YAML, short lists and mappings on one line."""
+def to_yaml(data: Any) -> str:
+    """Return plain data as YAML that reads back as the same data, innermost parts on one line."""
     stream = io.StringIO()
     writer = YAML()
     writer.default_flow_style = None
@@ -254,7 +240,7 @@ def block_yaml(data: Any) -> str:
 
 
 def flow_yaml(value: Any) -> str:
-    """Return plain data as YAML on one line.  A text is YAML already.
+    """Return plain data as YAML on one line, as JSON is.  A text is YAML already.
 
     Raises
     ------
@@ -263,29 +249,5 @@ def flow_yaml(value: Any) -> str:
     """
     if isinstance(value, str | os.PathLike):
         return os.fspath(value)
-    return _flow(value.tolist() if isinstance(value, np.generic | np.ndarray) else value)
-
-
-def _flow(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_scalar(key)}: {_flow(of)}" for key, of in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_flow, value)) + "]"
-    return _scalar(value)
-
-
-def _scalar(value: Any) -> str:
-    if not isinstance(value, str):
-        return json.dumps(value, allow_nan=False)
-    return value if _is_plain(value) else json.dumps(value, ensure_ascii=False)
-
-
-def _is_plain(text: str) -> bool:
-    """Return whether a text needs no quotes, also as a key or in a list."""
-    if not text.isprintable() or not text:
-        return False
-    try:
-        read = YamlReader(f"k: [{text}, {{{text}: {text}}}]", Position(1, 1, "")).document()
-        return bool(read == {"k": [text, {text: text}]})
-    except StudyError:
-        return False
+    plain = value.tolist() if isinstance(value, np.generic | np.ndarray) else value
+    return json.dumps(plain, allow_nan=False, ensure_ascii=False)

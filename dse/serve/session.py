@@ -40,7 +40,7 @@ from dse.errors import (
 from dse.files.document import Document
 from dse.files.json import json_text
 from dse.files.whole_folders import under_way
-from dse.files.yaml import block_yaml
+from dse.files.yaml import to_yaml
 from dse.parametric.decision_map import DecisionMap, continue_map, find_map, range_around
 from dse.parametric.plots import map_svg
 from dse.reports import sections
@@ -437,7 +437,7 @@ class Session:
         document = self._moves.at(request).document
         lines = document.text.lstrip("\ufeff").splitlines()
         leading = takewhile(lambda line: line.startswith("#"), lines)
-        return "\n".join([*leading, block_yaml(document.data)])
+        return "\n".join([*leading, to_yaml(document.data)])
 
     def status(self) -> dict[str, Any]:
         """Return how far a run is, as `dse status` prints it."""

@@ -48,7 +48,7 @@ def test_values_of_python_become_those_of_yaml() -> None:
         search = found.document.data["search"]
         assert [search[name] for name in ("budget", "effort", "seed")] == [None, "9 s", 3]
         assert (found.settings.budget, found.settings.effort_s) == (None, 9.0)
-    assert flow_yaml(["a: b", {"c": 1.5}]) == '["a: b", {c: 1.5}]'
+    assert flow_yaml(["a: b", {"c": 1.5}]) == '["a: b", {"c": 1.5}]'
     assert flow_yaml("[1, 2]") == "[1, 2]"
 
 
