@@ -33,9 +33,9 @@ _CHUNK = 16_384
 _TOGETHER = 32_768
 """Number of pairs of rows compared at once.  One by one, calls would take most of the time."""
 
-FIRST, MANY = 32, 1_024
+FIRST, MANY = 32, 128
 """Rows of a front that others are compared with one by one before the whole front, if the front
-of more than three losses has more than `MANY` rows."""
+has more than `MANY` rows."""
 
 SHARE = 4
 """Rows that are compared with a front together, for each row of the front."""
@@ -116,7 +116,7 @@ def nondominated_by(loss: NDArray[np.float64], pivots: NDArray[np.float64]) -> N
 def dominated(loss: NDArray[np.float64], front: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return whether some row of `front`, (f, m), dominates each row of `loss`, (n, m).
 
-    Needs about n log f operations for two losses, n log(f)^2 for three, and n f for more.
+    Needs about n log f operations for two losses, and n f for more.
     """
     worse = np.zeros(len(loss), dtype=bool)
     if not len(front) or not len(loss):
@@ -125,21 +125,19 @@ def dominated(loss: NDArray[np.float64], front: NDArray[np.float64]) -> NDArray[
     if loss.shape[1] == 2:
         return _dominated_in_two(loss, front)
     order = np.argsort(_scaled_sum(front), kind="stable")
-    three = loss.shape[1] == 3
-    few = order[:FIRST] if len(front) > (4 * FIRST if three else MANY) else order
+    few = order[:FIRST] if len(front) > MANY else order
     worse[:] = True
     left = nondominated_by(loss, front[few])
     worse[left] = False
     if len(few) < len(front) and len(left):
-        reached = _reached_in_three if three else _reached_in_more
         front = front[nondominated(front)]
-        worse[left] = reached(loss[left], front)
+        worse[left] = _reached(loss[left], front)
         some = np.flatnonzero(worse[left])  # equal rows do not dominate each other
         worse[left[some]] = ~_among(loss[left[some]], front)
     return worse
 
 
-def _reached_in_more(loss: NDArray[np.float64], front: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _reached(loss: NDArray[np.float64], front: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return whether some row of a front is nowhere worse than each row.
 
     Two more values are added, one of which rises from row to row while the other falls.  So no
@@ -165,37 +163,6 @@ def _dominated_in_two(loss: NDArray[np.float64], front: NDArray[np.float64]) -> 
     reached = np.where(at >= 0, best[at], np.inf)
     strictly = np.where(before >= 0, best[before], np.inf)
     return (reached < loss[:, 1]) | ((before >= 0) & (strictly <= loss[:, 1]))
-
-
-def _reached_in_three(loss: NDArray[np.float64], front: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return whether some row of a front of three losses is nowhere worse than each row.
-
-    The rows of the front up to a first loss are at most one block of each size 1, 2, 4, ... of
-    the ordered rows.  In a block the least third loss up to each second loss is known (a
-    merge-sort tree, de Berg et al., Computational Geometry, 2008, section 5.3).
-    """
-    front = front[np.argsort(front[:, 0], kind="stable")]
-    count = len(front)
-    up_to = np.searchsorted(front[:, 0], loss[:, 0], side="right")
-    seconds = np.sort(front[:, 1])
-    rank = np.searchsorted(seconds, front[:, 1])
-    reached = np.searchsorted(seconds, loss[:, 1], side="right")
-    worse = np.zeros(len(loss), dtype=bool)
-    for level in range(count.bit_length()):
-        rows = np.flatnonzero((up_to >> level & 1 > 0) & ~worse)
-        if not len(rows):
-            continue
-        block = np.arange(count) >> level
-        order = np.lexsort((rank, block))
-        places = block[order] * (count + 1) + rank[order]
-        least = np.full(-(-count >> level) << level, np.inf)
-        least[:count] = front[order, 2]
-        least = np.minimum.accumulate(least.reshape(-1, 1 << level), axis=1).ravel()
-        start = up_to[rows] >> level + 1 << level + 1
-        at = np.searchsorted(places, (start >> level) * (count + 1) + reached[rows]) - 1
-        known = at >= start
-        worse[rows[known]] = least[at[known]] <= loss[rows[known], 2]
-    return worse
 
 
 def _among(rows: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.bool_]:
