@@ -6,15 +6,10 @@ dominates another of the same clock and the same missing designs when all its su
 fleets that are as good.  By induction over the designs, some listed fleet is as good as any fleet
 (the principle of optimality).  A mean over bandwidth is compared by its sum and by the bandwidth.
 
-*Too large fleets are omitted* (`_Growth.ceiling`).  Let low values be wanted of all columns but
-capacity, and capacity count only up to `useful`.  A fleet with more than that and an instance is no
-better than with one instance less: of the design with the largest ratio of the wanted columns to
-bandwidth.  Each step makes a sum strictly lower, so the last fleet is not too large.
-
 *Bands of capacity* have sharper bounds.  There more capacity counts as better even beyond `useful`.
-Let D have the most bandwidth of the best fleets that are as good as a given one, and be not too
-large.  A label that replaces one of D makes a fleet that is as good, so it is no better and has no
-more capacity: it is as D, also in its band.
+Let D have the most bandwidth of the best fleets that are as good as a given one.  A label that
+replaces one of D makes a fleet that is as good, so it is no better and has no more capacity: it is
+as D, also in its band.
 """
 
 from __future__ import annotations
@@ -52,9 +47,6 @@ FEW_LABELS, MOST_LABELS, MOST_KEPT = 50_000, 200_000, 20_000
 
 BAND = 1.25
 """Ratio of the most that fleets of a band carry to the least."""
-
-SAMPLE, HOPELESS = 2_000, 0.5
-"""If more than this share of a sample is undominated, comparing all fleets does not pay."""
 
 _MOST = np.finfo(float).max
 """Replaces infinity in comparisons."""
@@ -283,10 +275,6 @@ class StageFleets:
             some = some.take(hopeful(some.traits, some.traits)) if self.grows else some
             some = some if kept is None else together([kept, some])
             signed = self._signed(some, wanted, enough)
-            if len(signed) > MOST_KEPT:
-                drawn = np.random.default_rng(0).integers(0, len(signed), SAMPLE)
-                if nondominated(signed[np.unique(drawn)]).mean() > HOPELESS:
-                    raise TooManyLabelsError(self.too_many)
             best = nondominated(signed, few=FEW)
             spend(FILTER * len(best) + SORT * int(best.sum()))
             kept = some.take(best)
@@ -323,7 +311,7 @@ class StageFleets:
         )
         useful = max(self.floor, enough if more else 0.0)
         growth = _Growth(self, columns, hopeful, useful, (self.floor, np.inf))
-        for some in growth.bands() if banded else [replace(growth, most=growth.ceiling)]:
+        for some in growth.bands() if banded else [growth]:
             for clock in self.clocks:
                 index = some.best(clock)
                 for first in range(0, len(index), PORTION):
@@ -350,8 +338,8 @@ class _Growth:
         As in `StageFleets.listed`.
     useful
         Capacity above which more is no better, bit/s.
-    band, most
-        Wanted capacities, and the most of a fleet that is not too large, bit/s.
+    band
+        Wanted capacities.
     limit
         Most labels.
     """
@@ -361,19 +349,16 @@ class _Growth:
     hopeful: Hopeful
     useful: float
     band: Band
-    most: float = np.inf
     limit: int = FEW_LABELS
 
     def bands(self) -> Iterator[_Growth]:
         """Yield the growth of each band."""
         low = max(self.fleets.floor, self.fleets.smallest)
-        high = min(sum(map(self.fleets.most, self.fleets.part.designs)), self.ceiling)
+        high = sum(map(self.fleets.most, self.fleets.part.designs))
         count = max(1, math.ceil(math.log(high / low, BAND))) if high > low else 1
         edges = [self.fleets.floor, *np.geomspace(low, max(low, high), count + 1)[1:-1], np.inf]
         for floor, ceiling in pairwise(edges):
-            most = min(self.ceiling, ceiling * (1.0 + ROUNDING))
-            band = (floor, ceiling)
-            yield replace(self, useful=np.inf, band=band, most=most, limit=MOST_LABELS)
+            yield replace(self, useful=np.inf, band=(floor, ceiling), limit=MOST_LABELS)
 
     @cached_property
     def wanted(self) -> dict[str, tuple[bool, bool]]:
@@ -392,22 +377,6 @@ class _Growth:
         designs = self.fleets.part.stage.designs
         one, at = np.ones(1), np.arange(len(designs.names))
         return Fleet([one], [at], designs, 1.0, np.full(1, np.inf))
-
-    @cached_property
-    def ceiling(self) -> float:
-        """The most capacity of fleets that are not too large, bit/s."""
-        fleets, wanted = self.fleets, self.wanted
-        axes = [fleets.space.axes[place] for place in fleets.part.designs]
-        whole = all(
-            np.array_equal(np.sort(axis.columns[axis.unit_name]), np.arange(axis.size))
-            for axis in axes
-        )
-        one_ratio = sum(name.endswith(PER_BIT) for name in wanted) <= 1
-        falls = any((STAGE_COLUMNS[name](self._each) > 0).all() for name in SUMS if name in wanted)
-        if whole and one_ratio and falls and not any(high for _, high in wanted.values()):
-            most = float(fleets.part.stage.designs.bandwidth_bit_per_s.max())
-            return (self.useful + most) * (1.0 + ROUNDING)
-        return np.inf
 
     def best(self, clock: NDArray[np.int64]) -> Index:
         """Return the designs whose fleets none dominates, of equal ones once, at one clock."""
@@ -448,11 +417,13 @@ class _Growth:
         return part.stage.fleet_of(counts, [np.array([k]) for k in range(len(counts))], columns)
 
     def _promising(self, index: Index, left: Sequence[int]) -> Index:
-        """Return labels of fleets that carry enough, are not too large, and are hopeful."""
+        """Return labels of fleets that lie in the band, and are hopeful."""
         fleet = self._fleet(index, left)
         carried = fleet.peak_bit_per_s
         rest = sum(map(self.fleets.most, left)) * fleet.clock
-        kept = (carried + rest >= self.band[0] * (1.0 - ROUNDING)) & (carried <= self.most)
+        floor, ceiling = self.band
+        kept = carried + rest >= floor * (1.0 - ROUNDING)
+        kept &= carried <= ceiling * (1.0 + ROUNDING)
         index = index[np.broadcast_to(kept, len(index))]
         low, high = self.fleets.enclosed(index, left, self.band)[0]
         return index[self.hopeful(low, high)]
@@ -492,12 +463,11 @@ def together(every: Sequence[Fleets]) -> Fleets:
 
 def _signed(traits: Mapping[str, Column], wanted: Wanted, count: int) -> Matrix:
     """Return wanted columns as losses, (count, columns), without constant and equal ones."""
-    columns = []
+    found = {b"": np.zeros(count)}
     for name, values in traits.items():
-        low, high = wanted[name]
-        if low or high:
-            finite = np.clip(np.broadcast_to(values, count), -_MOST, _MOST)
-            columns += [finite] * low + [-finite] * high
-    found = np.stack([np.zeros(count), *columns], axis=1)
-    found = found[:, np.append(True, np.ptp(found[:, 1:], axis=0) > 0)] if count else found
-    return np.unique(found, axis=1) if found.shape[1] > 1 else found
+        finite = np.clip(np.broadcast_to(values, count), -_MOST, _MOST)
+        wants = [
+            sign * finite for sign, want in zip((1.0, -1.0), wanted[name], strict=True) if want
+        ]
+        found |= {column.tobytes(): column for column in wants if np.ptp(column) > 0}
+    return np.stack([*found.values()], axis=1)

@@ -26,8 +26,8 @@ from dse.search.exact.fleets import Flags, Fleets, Matrix, StageFleets, TooManyL
 from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.work import CALL, ROW, spend
 
-FEW, PAYS = 256, 0.9
-"""Labels are bounded if they are more than `FEW`, and at most this share of a sample stays."""
+FEW = 256
+"""Labels are bounded if they are more."""
 
 _TOGETHER = 16_384
 """Labels that are bounded together."""
@@ -160,39 +160,21 @@ class Node:
         return min([enough, *most])
 
     def _hopeful(self, lists: Mapping[int, Fleets], stage: int, low: Traits, high: Traits) -> Flags:
-        """Return which labels of a stage may lead to the front in some scenario."""
+        """Return which labels of a stage may lead to the front in some scenario, if not few."""
         count = len(next(iter(low.values())))
-        found = np.ones(count, dtype=bool)
+        found = np.full(count, count <= FEW)
         known = {place: some.hull for place, some in lists.items()}
-        if count > FEW:
-            sample = np.arange(0, count, count // FEW)
-            if self._open(known, stage, low, high, sample).mean() <= PAYS:
-                for first in range(0, count, _TOGETHER):
-                    rows = np.arange(first, min(first + _TOGETHER, count))
-                    found[rows] = self._open(known, stage, low, high, rows)
-        return found
-
-    def _open(
-        self,
-        known: Mapping[int, Ends],
-        stage: int,
-        low: Traits,
-        high: Traits,
-        rows: NDArray[np.intp],
-    ) -> Flags:
-        """Return which of some labels may lead to the front in some scenario."""
-        found = np.zeros(len(rows), dtype=bool)
-        for scenario in self.scenarios:
-            left = np.flatnonzero(~found)
-            if not len(left):
-                break
-            least = {name: values[rows[left]] for name, values in low.items()}
-            most = {name: values[rows[left]] for name, values in high.items()}
-            own = (least, least) if high is low else (least, most)
-            loss, violation = self._bounds(scenario[np.newaxis], {**known, stage: own}, len(left))
-            kept: Flags = np.asarray((violation <= 0).all(axis=1))
-            kept[kept] = ~self.incumbents.dominated(loss[kept])
-            found[left] = kept
+        for first in range(0, count, _TOGETHER):
+            for scenario in self.scenarios:
+                rows = first + np.flatnonzero(~found[first : first + _TOGETHER])
+                if not len(rows):
+                    break
+                least = {name: values[rows] for name, values in low.items()}
+                most = least if high is low else {name: high[name][rows] for name in low}
+                both = {**known, stage: (least, most)}
+                loss, violation = self._bounds(scenario[np.newaxis], both, len(rows))
+                met = (violation <= 0).all(axis=1)
+                found[rows[met]] = ~self.incumbents.dominated(loss[met])
         return found
 
 
