@@ -274,7 +274,7 @@ class Archive:
             )
 
     def _add_to_samples(self, points: Points, feasible: NDArray[np.bool_]) -> None:
-        hashed = hashes(points, len(self.problem.sizes))
+        hashed = hashes(points, self.problem.sizes)
         for sample, chosen in zip(self._samples, (feasible, ~feasible), strict=True):
             sample.add(points, hashed, chosen)
 

@@ -11,9 +11,6 @@ from dse.model.space import Block, Index, Points, as_index
 
 Hashes = NDArray[np.uint32]
 
-_FIRST = 64
-"""Positions on an axis whose hashes are kept."""
-
 
 class Sample:
     """A uniform sample of the designs added, the same whatever the batches and their order.
@@ -56,48 +53,27 @@ def _below(threshold: np.uint32, designs: Index, hashes: Hashes) -> tuple[Index,
     return designs.take(kept, axis=0), hashes.take(kept)
 
 
-def hashes(points: Points, axes: int) -> Hashes:
+def hashes(points: Points, sizes: tuple[int, ...]) -> Hashes:
     """Return a hash of each design, shape (n,): the sum of a hash of each of its positions.
 
     Simple tabulation hashing: any three designs are independent (Patrascu and Thorup, "The
     Power of Simple Tabulation Hashing", J. ACM 2012).  Sums broadcast like columns.
     """
-    parts = sorted((_part(points, axis, axes) for axis in range(axes)), key=np.size)
-    total = np.zeros(1, dtype=np.uint32)
-    for part in parts:  # short ones first: only the last sum is as long as all designs
-        total = total + part
-    shape = (len(points),) if isinstance(points, np.ndarray) else points.shape or (1,)
+    tables = [_table(size, axis) for axis, size in enumerate(sizes)]
+    if isinstance(points, Block):
+        parts = np.ix_(*(t[f : f + n] for t, (f, n) in zip(tables, points.ranges, strict=True)))
+    else:
+        parts = tuple(t.take(points[:, axis]) for axis, t in enumerate(tables))
+    shape = (points.shape or (1,)) if isinstance(points, Block) else (len(points),)
+    # short ones first: only the last sum is as long as all designs
+    total = sum(sorted(parts, key=np.size), start=np.zeros(1, dtype=np.uint32))
     return np.broadcast_to(total, shape).reshape(-1)
 
 
-def _part(points: Points, axis: int, axes: int) -> Hashes:
-    """Return the hashes of the positions on one axis, in a shape that broadcasts."""
-    if isinstance(points, Block):
-        first, count = points.ranges[axis]
-        shape = tuple(count if other == axis else 1 for other in range(axes))
-        return _mixed(np.arange(first, first + count), axis).reshape(shape)
-    return _mixed(points[:, axis], axis)
-
-
-def _mixed(position: Index, axis: int) -> Hashes:
-    """Return a hash of each position, by a table if positions repeat."""
-    last = int(position.max(initial=0))
-    if last < _FIRST:
-        return _first_mixed(axis).take(position)
-    if last < position.size:
-        return _mixed_alone(np.arange(last + 1), axis)[position]
-    return _mixed_alone(position, axis)
-
-
-@lru_cache(maxsize=1_024)
-def _first_mixed(axis: int) -> Hashes:
-    """Return the hashes of the first positions on an axis."""
-    return _mixed_alone(np.arange(_FIRST), axis)
-
-
-def _mixed_alone(position: Index, axis: int) -> Hashes:
-    """Return well mixed hashes: the finaliser of SplitMix64 (Steele, Lea, Flood 2014)."""
-    mixed = position.astype(np.uint64) + np.uint64((axis + 2) * 0x9E3779B97F4A7C15 % 2**64)
+@lru_cache(maxsize=64)
+def _table(size: int, axis: int) -> Hashes:
+    """Return a hash of each position: the finaliser of SplitMix64 (Steele, Lea, Flood 2014)."""
+    mixed = np.arange(size, dtype=np.uint64) + np.uint64((axis + 2) * 0x9E3779B97F4A7C15 % 2**64)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return (mixed >> np.uint64(32)).astype(np.uint32)

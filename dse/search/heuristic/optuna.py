@@ -23,7 +23,7 @@ from optuna.trial import BaseTrial, FixedTrial, create_trial
 from dse.contract import Column, Index, Search
 from dse.contract.methods import Axes
 from dse.model.space import Axis
-from dse.search.heuristic.scales import Scales, clipped
+from dse.search.heuristic.scales import clipped, nearest
 
 Trials = optuna.Study
 """A study of optuna: trials, of which each is a design."""
@@ -113,44 +113,36 @@ class _Parameters:
     """
 
     def __init__(self, axes: Axes) -> None:
-        self.scales = Scales(axes)
-        self.real = self.scales.ordered & (np.array(axes.sizes) > MOST_WHOLE)
-        self.names = [f"axis{position}" for position in range(len(axes.sizes))]
-        kinds = zip(axes.sizes, axes.ordered, self.real.tolist(), strict=True)
-        found = (_distribution(*kind) for kind in kinds)
-        self.distributions = dict(zip(self.names, found, strict=True))
+        self._scales: list[Column | None] = []
+        self.distributions: dict[str, BaseDistribution] = {}
+        for axis, (size, scale) in enumerate(zip(axes.sizes, axes.coordinates, strict=True)):
+            real = scale is not None and size > MOST_WHOLE
+            self._scales.append(scale if real else None)
+            if real:
+                kind: BaseDistribution = FloatDistribution(0.0, 1.0)
+            elif scale is not None:
+                kind = IntDistribution(0, size - 1)
+            else:
+                kind = CategoricalDistribution(range(size))
+            self.distributions[f"axis{axis}"] = kind
 
     def parameters(self, index: Index) -> list[dict[str, float]]:
         """Return designs (n, d) as parameters."""
-        values = index.astype(np.float64)
-        values[:, self.scales.ordered] = np.where(
-            self.real[self.scales.ordered],
-            self.scales.coordinates(index),
-            values[:, self.scales.ordered],
-        )
         return [
             {
-                name: value if real else int(value)
-                for name, value, real in zip(self.names, row, self.real.tolist(), strict=True)
+                name: at if scale is None else float(scale[at])
+                for name, scale, at in zip(self.distributions, self._scales, row, strict=True)
             }
-            for row in values.tolist()
+            for row in index.tolist()
         ]
 
     def index(self, parameters: list[dict[str, float]]) -> Index:
-        """Return parameters as designs (n, d)."""
-        values = np.array([[design[name] for name in self.names] for design in parameters])
-        values = values.reshape(len(parameters), len(self.names))
-        index = values.astype(np.int64)
-        real = self.real[self.scales.ordered]
-        nearest = self.scales.nearest(values[:, self.scales.ordered])
-        index[:, self.real] = nearest[:, real]
-        return index
-
-
-def _distribution(size: int, ordered: bool, real: bool) -> BaseDistribution:
-    if real:
-        return FloatDistribution(0.0, 1.0)
-    return IntDistribution(0, size - 1) if ordered else CategoricalDistribution(range(size))
+        """Return parameters as designs (n, d), the nearest ones."""
+        columns = []
+        for name, scale in zip(self.distributions, self._scales, strict=True):
+            values = np.array([design[name] for design in parameters])
+            columns.append(values if scale is None else nearest(scale, values))
+        return np.stack(columns, axis=1).astype(np.int64)
 
 
 @contextmanager

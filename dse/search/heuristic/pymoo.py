@@ -164,22 +164,15 @@ class ProblemOfStudy(pymoo.core.problem.Problem):  # type: ignore[misc]
         return found.front_index[order], found.front_loss[order]
 
 
-def _filled(index: Index, search: Search, random: np.random.Generator, size: int) -> Index:
-    """Return designs, filled up to `size` with new ones at random."""
-    if len(index) >= size:
-        return index
-    known = {row.tobytes() for row in index}
-    new = [row for row in search.unseen(random, size) if row.tobytes() not in known]
-    added = np.array(new, dtype=np.int64).reshape(-1, len(search.sizes))
-    return np.concatenate([index, added[: size - len(index)]])
-
-
 def _bred(generation: Any, search: Search, random: np.random.Generator, size: int) -> Population:
     """Return `size` new designs: the generation, filled up at random."""
     bred = Population.empty() if generation is None else generation[:size]
-    index = np.array([one.X for one in bred], dtype=np.int64).reshape(-1, len(search.sizes))
-    added = _filled(index, search, random, size)[len(bred) :]
-    return Population.merge(bred, Population.new("X", added)) if len(added) else bred
+    if len(bred) == size:
+        return bred
+    known = {one.X.tobytes() for one in bred}
+    new = [row for row in search.unseen(random, size) if row.tobytes() not in known]
+    added = Population.new("X", np.array(new[: size - len(bred)]))
+    return Population.merge(bred, added) if new else bred
 
 
 class _Scale:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.contract import Index, Matrix
+from dse.contract import Column, Index, Matrix
 from dse.contract.methods import Axes
 
 WORST = 1e12
@@ -17,10 +17,9 @@ class Scales:
 
     def __init__(self, axes: Axes) -> None:
         """Keep the coordinates of each ordered axis."""
-        found = [scale for scale in axes.coordinates if scale is not None]
         self.ordered: NDArray[np.bool_] = np.array(axes.ordered, dtype=bool)
-        self._scales, self._sizes = found, np.array(axes.sizes)
-        self._middles = [(scale[1:] + scale[:-1]) / 2 for scale in found]
+        self._scales = [scale for scale in axes.coordinates if scale is not None]
+        self._sizes = np.array(axes.sizes)
 
     def coordinates(self, index: Index) -> Matrix:
         """Return the ordered axes of designs (..., d) as coordinates (..., k)."""
@@ -32,8 +31,8 @@ class Scales:
     def nearest(self, coordinates: Matrix) -> Index:
         """Return the positions (..., k) of the values nearest to coordinates (..., k)."""
         result = np.empty(coordinates.shape, dtype=np.int64)
-        for place, middles in enumerate(self._middles):
-            result[..., place] = np.searchsorted(middles, coordinates[..., place])
+        for place, scale in enumerate(self._scales):
+            result[..., place] = nearest(scale, coordinates[..., place])
         return result
 
     def spread(self, shares: Matrix) -> Index:
@@ -41,6 +40,11 @@ class Scales:
         rows: Index = np.floor(shares * self._sizes).astype(np.int64)
         rows[:, self.ordered] = self.nearest(shares[:, self.ordered])
         return rows
+
+
+def nearest(scale: Column, coordinates: NDArray[np.float64]) -> Index:
+    """Return the positions of the values of a rising scale nearest to coordinates."""
+    return np.searchsorted((scale[1:] + scale[:-1]) / 2, coordinates)
 
 
 def clipped(violation: Matrix) -> Matrix:
