@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dse.search.exact import compose
-from tests.search.test_compose import GOALS, front, random_problem, same_losses
+from dse.model.space import Index
+from dse.search.exact import compose, prove
+from tests.search.test_compose import GOALS, accounted, front, random_problem, same_losses
 
 STUDIES = 32
 
@@ -98,3 +99,27 @@ def test_fronts_under_a_power_cap_are_those_of_all_designs(tmp_path: Path) -> No
         problem = random_problem(seed, tmp_path, capped)
         every, composed = front(problem, "enumerate"), front(problem, "compose")
         assert same_losses(composed, every), seed
+
+
+def test_scenarios_that_take_too_much_work_are_evaluated_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left: list[int] = []
+    whole = compose.Composer._evaluate_whole
+
+    def watched(self: compose.Composer, scenarios: Index) -> None:
+        left.append(len(scenarios))
+        whole(self, scenarios)
+
+    for name, value in {"ENOUGH": 1, "FIRST": 150_000, "SHARE": 10**9}.items():
+        monkeypatch.setattr(prove, name, value)
+    monkeypatch.setattr(compose, "BATCH", 1)
+    monkeypatch.setattr(compose, "CALL", 1)
+    monkeypatch.setattr(compose.Composer, "bounds_first", lambda _, scenarios: scenarios)
+    monkeypatch.setattr(compose.Composer, "_evaluate_whole", watched)
+    for seed in range(1, 8):
+        problem = random_problem(seed, tmp_path, offload_study)
+        every, found = front(problem, "enumerate"), front(problem, "exact")
+        assert same_losses(found, every), seed
+        assert accounted(found) == problem.whole_size, seed
+    assert sum(left) >= 10

@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 
 from dse.model.bounds import Bounds
 from dse.model.problem import Problem
-from dse.model.space import Index, blocks
+from dse.model.space import Block, Index, blocks
 from dse.model.stage import stage_parts
 from dse.search.archive import Archive, Progress
 from dse.search.exact.decisions import Decision, blocks_of, counts_of
+from dse.search.exact.enumeration import CHUNK
 from dse.search.exact.fleets import Fleets
 from dse.search.exact.incumbents import Incumbents, Log, seeds
 from dse.search.exact.nodes import fleet_kinds, nodes_of
@@ -97,17 +98,26 @@ class Composer:
             self.bound_and_close,
         )
 
-    def run(self) -> None:
-        """Evaluate every design that may be on the front."""
-        self.incumbents.draw()
-        self.reduce()
+    def run(self, most: float) -> None:
+        """Evaluate every design that may be on the front.
 
-    def reduce(self) -> None:
-        """Apply each reduction to the open scenarios, until all are closed."""
+        Scenarios that are still open after `most` work are evaluated whole.
+        """
+        with limited(designs=most):
+            self.incumbents.draw()
+            scenarios = self.reduce()
+        few = math.isinf(most) or not self.log.pruned or math.prod(self.fleets) < CALL
+        if len(scenarios) and few:  # all designs together are less work, if there is any way
+            raise NotComposedError("bounds leave too many partial designs of a scenario")
+        self._evaluate_whole(scenarios)
+
+    def reduce(self) -> Index:
+        """Apply each reduction to the open scenarios, and return those that take too much work."""
         scenarios = self._scenarios()
         for reduction in self.reductions:
             scenarios = reduction(scenarios)
             self._show()
+        return scenarios
 
     @property
     def settled(self) -> int:
@@ -137,24 +147,38 @@ class Composer:
         for first in range(0, len(scenarios), BATCH):
             batch = Batch(self.bounds, self.parts, scenarios[first : first + BATCH])
             self.incumbents.compare(seeds(batch))
-        done = np.zeros(len(scenarios), dtype=bool)
-        for node in nodes_of(self.bounds, self.parts, scenarios, self.incumbents):
-            for some, wanted, enough in node.alike():
-                self._show()
-                with suppress(NotComposedError):
-                    lists = some.listed(wanted, enough)
-                    for rows in np.array_split(some.rows, -(-len(some.rows) // BATCH)):
-                        self._divide(scenarios[rows], lists)
-                        done[rows] = True
-        return scenarios[~done]
+        open_ = np.ones(len(scenarios), dtype=bool)
+        with suppress(TooMuchWorkError):
+            for node in nodes_of(self.bounds, self.parts, scenarios, self.incumbents):
+                for some, wanted, enough in node.alike():
+                    self._show()
+                    with suppress(NotComposedError):
+                        lists = some.listed(wanted, enough)
+                        for rows in np.array_split(some.rows, -(-len(some.rows) // BATCH)):
+                            open_[rows] = False
+                            open_[self._close(scenarios, rows, lists)] = True
+        return scenarios[open_]
 
     def bound_and_close(self, scenarios: Index) -> Index:
         """Close every scenario by bounds, whatever the work."""
         self.log.reduction = "bound and close"
+        every, open_ = np.arange(len(scenarios)), [np.empty(0, dtype=np.intp)]
         for first in range(0, len(scenarios), BATCH):
             self._show()
-            self._divide(scenarios[first : first + BATCH])
-        return scenarios[:0]
+            open_.append(self._close(scenarios, every[first : first + BATCH]))
+        return scenarios[np.concatenate(open_)]
+
+    def _evaluate_whole(self, scenarios: Index) -> None:
+        """Evaluate every fleet of scenarios."""
+        sizes = self.problem.sizes
+        for scenario in scenarios.tolist():
+            own = tuple(1 if k in self.outer else size for k, size in enumerate(sizes))
+            for block in blocks(own, fitting(CHUNK, BOUND_BYTE)):
+                self._show()
+                ranges = zip(block.ranges, scenario, strict=True)
+                moved = tuple((first + at, count) for (first, count), at in ranges)
+                spend(len(block) + CALL)
+                self.incumbents.archive.evaluate_new(Block(sizes, moved))
 
     def _scenarios(self) -> Index:
         """Return the scenarios that may hold a design of the front."""
@@ -170,16 +194,22 @@ class Composer:
             found.append(index[self._bound(batch, batch.rows, {}, weights)])
         return np.concatenate(found)
 
-    def _divide(self, scenarios: Index, lists: Sequence[Fleets] | None = None) -> None:
-        """Close scenarios together, or in halves when together they are too many rows."""
+    def _close(
+        self, scenarios: Index, rows: NDArray[np.intp], lists: Sequence[Fleets] | None = None
+    ) -> NDArray[np.intp]:
+        """Close scenarios together, in halves if those are too many, and return the open rows."""
         try:
-            self.incumbents.evaluate(self._remaining(scenarios, lists))
+            left = self._remaining(scenarios[rows], lists)
         except NotComposedError:
-            if len(scenarios) == 1:
-                raise
-            half = len(scenarios) // 2
-            self._divide(scenarios[:half], lists)
-            self._divide(scenarios[half:], lists)
+            if len(rows) == 1:
+                return rows
+            halves = (self._close(scenarios, half, lists) for half in np.array_split(rows, 2))
+            return np.concatenate([*halves])
+        except TooMuchWorkError:
+            return rows
+        with suppress(TooMuchWorkError):  # also if the work ends with this evaluation
+            self.incumbents.evaluate(left)
+        return rows[:0]
 
     def _remaining(
         self, scenarios: Index, lists: Sequence[Fleets] | None = None, *, behind: bool = True

@@ -95,7 +95,8 @@ def may_beat(
     composer = BetweenComposer(ends, worst, column)
     try:
         with limited(designs=_MOST_WORK):
-            composer.reduce()
+            if len(composer.reduce()):
+                return None
     except (NotComposedError, TooMuchWorkError, EffortError):
         return None
     empty = np.empty((0, len(ends[0].sizes)), dtype=np.int64)

@@ -16,7 +16,7 @@ from dse.search.exact.enumeration import (
     enumerated,
     unfinished_at,
 )
-from dse.search.exact.work import EffortError, NotComposedError, TooMuchWorkError, limited
+from dse.search.exact.work import EffortError, NotComposedError, TooMuchWorkError
 from dse.search.outcome import Certificate, Outcome
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ENOUGH = 400_000
 """Spaces up to this size are enumerated: composition needs more time to set up."""
 
-FIRST, SHARE = 2_000_000, 4
+FIRST, SHARE = 2_000_000, 8
 """Most work of composition: at least `FIRST`, and one of `SHARE` designs of the space."""
 
 _LARGE = f"more than {ENOUGH:,} designs, made of stages"
@@ -77,8 +77,7 @@ def _composed(composer: Composer, reason: str, most: float | None = None) -> Out
     """Compose with limited work before enumeration, or with any work if `most` is None."""
     problem, archive, way = composer.problem, composer.incumbents.archive, "composed"
     try:
-        with limited(designs=math.inf if most is None else most):
-            composer.run()
+        composer.run(math.inf if most is None else most)
     except (EffortError, NotComposedError) as error:
         if isinstance(error, NotComposedError) and most is not None:
             raise
