@@ -8,12 +8,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
-import numpy as np
-
 from dse.algebra import units
 from dse.contract import Matrix, Method, Option
 from dse.contract.methods import Axes, OptionValue
-from dse.errors import ContractError, Fault, StudyError, UnitError, nearest, refuse
+from dse.errors import ContractError, Fault, UnitError, nearest, refuse
 from dse.model.beforehand import Beforehand
 from dse.model.evaluation import Evaluation
 from dse.model.space import Points
@@ -109,8 +107,6 @@ class SearchSettings:
         Two searches with the same seed choose the same designs.
     population
         Designs per generation (or batch), or None for the method's default.
-    limit
-        Largest space that is enumerated, or None for the limit of the effort.
     effort_s, memory_byte
         CPU time of a proof, and its memory beyond the memory in use at its start.
     partial
@@ -125,7 +121,6 @@ class SearchSettings:
     time_s: float | None = None
     seed: int = 0
     population: int | None = None
-    limit: int | None = None
     effort_s: float = EFFORT_S
     memory_byte: float = MEMORY_BYTE
     partial: bool = False
@@ -134,20 +129,28 @@ class SearchSettings:
     @property
     def most_enumerated(self) -> int:
         """Largest space that is enumerated."""
-        return int(DESIGNS_PER_S * self.effort_s) if self.limit is None else self.limit
+        return int(DESIGNS_PER_S * self.effort_s)
 
     def __post_init__(self) -> None:
         """Raise an error for an unknown method, unknown options and values out of range."""
         known = registry.get(Method, self.method)
-        _at_least("budget", self.budget, 1)
-        _at_least("population", self.population, 2)
-        _at_least("seed", self.seed, 0)
-        _at_least("limit", self.limit, 1)
-        for name, value in (("effort", self.effort_s), ("memory", self.memory_byte)):
-            if not 0 < value < math.inf:
-                raise StudyError([_fault(name, value, "a number above 0")])
-        if self.seed >= 2**32:
-            raise StudyError([_fault("seed", self.seed, "less than 2**32")])
+        whole = (
+            ("budget", self.budget, 1),
+            ("population", self.population, 2),
+            ("seed", self.seed, 0),
+        )
+        faults = [
+            _fault(name, value, f"at least {least}")
+            for name, value, least in whole
+            if value is not None and value < least
+        ]
+        faults += [_fault("seed", self.seed, "less than 2**32")] * (self.seed >= 2**32)
+        faults += [
+            _fault(name, value, "a number above 0")
+            for name, value in (("effort", self.effort_s), ("memory", self.memory_byte))
+            if not 0 < value < math.inf
+        ]
+        refuse(faults)
         refuse(
             Fault(f"search.options.{name}", repr(value), rule, remedy)
             for name, value in self.options.items()
@@ -193,15 +196,6 @@ def allowed_text(option: Option) -> str:
 def value_text(value: OptionValue) -> str:
     """Return a value as a study writes it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _at_least(name: str, value: int | None, least: int) -> None:
-    if value is None:
-        return
-    if not isinstance(value, int | np.integer) or isinstance(value, bool):
-        raise StudyError([_fault(name, value, "a whole number")])
-    if value < least:
-        raise StudyError([_fault(name, value, f"at least {least}")])
 
 
 def _fault(name: str, value: object, bound: str) -> Fault:

@@ -141,7 +141,7 @@ def test_exact_is_the_oracle_for_any_chunk(seed, chunk):
     ("options", "message"),
     [
         (
-            {"limit": 10_000},
+            {"effort_s": 1e-4},
             "exact search would evaluate 6 x 40 x 256 = 61,440 designs; the most it takes "
             "on is 10,000; give axes fewer values, raise the effort, or search with another "
             "method, for instance nsga2",
@@ -261,14 +261,6 @@ def test_equally_infeasible_designs_leave_a_search_repeatable(method):
     for problem in problems:
         run(problem, method, budget=BUDGETS.get(method, 150), population=20)
     assert problems[0].seen == problems[1].seen
-
-
-@pytest.mark.parametrize("method", HEURISTICS)
-def test_one_objective(method):
-    problem = Synthetic((10, 20, 5), lambda i: ((i - 3) ** 2).sum(axis=1, keepdims=True))
-    found = run(problem, method, budget=BUDGETS.get(method, 150), population=7).front_loss
-    assert found.min() == ((np.array(problem.seen) - 3) ** 2).sum(axis=1).min()
-    assert found.min() <= 5
 
 
 @pytest.mark.parametrize("method", ["nsga2", "nsga3"])
