@@ -14,7 +14,7 @@ import numpy as np
 
 from dse.algebra import units
 from dse.contract import SIZE
-from dse.errors import ContractError, DseError
+from dse.errors import DseError
 from dse.model.preference import Preference
 from dse.model.space import Index
 from dse.parametric.breakpoints import Breakpoint, Line, breakpoints, compare_lines, proofs_text
@@ -22,12 +22,8 @@ from dse.parametric.infeasible import require_feasible
 from dse.parametric.question import (
     AnswerDesigns,
     Compared,
-    PerturbedPart,
     Question,
-    compare_together,
-    ends_of,
     limits_of,
-    widest,
 )
 from dse.reports.designs import difference, for_people, parts
 from dse.reports.sections import Section, html, sections_text
@@ -103,9 +99,6 @@ _LARGEST = {"w": 1e3, "s": 1e-2, "m2": 1e-3, "cycles": 1e6, "byte": 1e6} | {
 
 _BEYOND = 1.1
 """Distance beyond a flip at which a saving is compared: a tenth."""
-
-_STEP = 1.01
-"""Factor by which assumptions move to find those on which the answer depends most."""
 
 
 @dataclass(frozen=True)
@@ -299,8 +292,9 @@ def _remarks(flips: Flips, left: Sequence[Stability], *, full: bool) -> Iterator
         yield f"Flips that hardly matter (saving below {100 * flips.hardly:g} %): {names}."
     if left:
         yield f"Less sensitive: {', '.join(entry.label for entry in left)}."
-    if full:
-        yield from _unmoved(flips)
+    still = sorted(_still(entry) for entry in flips.found if not entry.moves)
+    if full and still:
+        yield f"No flip: {', '.join(still)}."
     if flips.unchecked:
         yield (
             f"Not checked ({flips.seconds:g} s of CPU time used; raise --time): "
@@ -321,16 +315,11 @@ def _names(names: Sequence[str]) -> str:
     return f"{', '.join(names[:_NAMED])}{more}"
 
 
-def _unmoved(flips: Flips) -> Iterator[str]:
-    """Yield the names of assumptions that change nothing."""
-    still = [entry for entry in flips.found if not entry.moves]
-    cut = [entry for entry in still if any(side.limited for side in entry.sides)]
-    stable = sorted(entry.name for entry in still if entry not in cut)
-    if stable:
-        yield f"No flip: {', '.join(stable)}."
-    for entry in cut:
-        low, high = (units.show(side.holds_to, entry.quantity) for side in entry.sides)
-        yield f"No flip within what was searched: {entry.name} from {low} to {high}."
+def _still(entry: Stability) -> str:
+    """Return the name of an assumption without a flip, and how far it was searched if not whole."""
+    low, high = (units.show(side.holds_to, entry.quantity) for side in entry.sides)
+    whole = not any(side.limited for side in entry.sides)
+    return entry.name if whole else f"{entry.name} (searched from {low} to {high})"
 
 
 def _brief(flips: Flips) -> Iterator[str]:
@@ -437,7 +426,7 @@ def find_flips(
 ) -> Flips:
     """Return for every assumption of a study how far the answer holds.
 
-    The demanded rate, sizes, caps and bounds come first, then the assumptions that matter most.
+    The demanded rate, sizes, caps and bounds come first.
 
     Parameters
     ----------
@@ -464,7 +453,7 @@ def find_flips(
     searched = _FlipSearch(study, question, front, factor)
     found: dict[str, Stability] = {}
     with suppress(EffortError), limited(seconds=budget.left_s, byte=budget.byte):
-        for entry in searched.at(searched.ordered(chosen)):
+        for entry in searched.at(sorted(chosen, key=lambda one: not is_first(one))):
             found[entry.name] = entry
             if progress is not None:
                 progress(entry.name, len(found), len(chosen))
@@ -537,21 +526,6 @@ class _FlipSearch:
         line.learn(self.front)
         return line
 
-    def ordered(self, entries: Sequence[Assumption]) -> list[Assumption]:
-        """Return assumptions in the order of `find_flips`."""
-        if not entries:
-            return []
-        moves = {}
-        parts = [PerturbedPart(e, (e.value, _stepped(e)), self.answer.rows[:1]) for e in entries]
-        with suppress(ContractError):
-            ends = [end for one in parts for end in ends_of(one.entry, one.values)]
-            space = widest(self.study.problem, ends)
-            seen = compare_together(self.study.problem, space, parts)
-            moves = {e.name: _moved(one) for e, one in zip(entries, seen, strict=True)}
-        return sorted(
-            entries, key=lambda e: (not is_first(e), -round(moves.get(e.name, 0.0), 6), e.name)
-        )
-
     def _worded(self, lines: Sequence[Line], found: Sequence[Breakpoint]) -> Iterator[Breakpoint]:
         """Yield all ends with the answer beyond in words, and its saving."""
         ends = [(lines[at // 2], end) for at, end in enumerate(found)]
@@ -610,18 +584,6 @@ def _past(line: Line, end: Breakpoint) -> float:
     if not entry.integer:
         return value
     return float(math.ceil(value) if flips_at > entry.value else max(math.floor(value), 1))
-
-
-def _stepped(entry: Assumption) -> float:
-    return entry.value if entry.among or entry.integer else entry.value * _STEP
-
-
-def _moved(seen: Compared) -> float:
-    """Return the effect of a step on the losses of a design, and its distance from constraints."""
-    both = np.concatenate([seen.loss[:, 0], seen.violation[:, 0]], axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        by = np.abs(np.diff(both, axis=0)[0] / both[0])
-    return float(np.nan_to_num(by, nan=0.0, posinf=1.0).max(initial=0.0))
 
 
 def flips_section(
