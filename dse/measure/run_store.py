@@ -76,7 +76,7 @@ def kept_run(place: WorkingFolder, document: Document, options: Options) -> tupl
 
 def rows_in(folder: Path) -> Sequence[StoredMeasurement]:
     """Return the measurements in the folder of a run, none without a store."""
-    if not (folder / STORE).is_file():
+    if not os.path.lexists(folder / STORE):
         return ()
     with open_to_read(folder) as store:
         return tuple(store.found.values())

@@ -34,6 +34,9 @@ SCHEMA = (
 """Measurements are numbered from 1 without gaps, and row 0 is the record of the run.  Content is
 JSON, in which a lone surrogate is a question mark."""
 
+MOST_BYTE = 1 << 32
+"""Largest file of a store: some million measurements."""
+
 WRITER_WAIT_S = 60.0
 """Longest time to wait for another process that writes."""
 
@@ -115,11 +118,13 @@ def is_remote(folder: Path) -> bool:
 
 
 def _require_files(folder: Path) -> None:
-    """Raise an error for a pipe, a device or a folder in place of a file of the store."""
+    """Raise an error for a pipe, a device or a folder in place of a file, or one too long."""
     for name in STORE_FILES:
         path = folder / name
         if os.path.lexists(path) and not path.is_file():
             raise StoreError(f"{path} is not a file; remove it, or name another folder")
+        if path.exists() and path.stat().st_size > MOST_BYTE:
+            raise _damaged(path, f"it has more than {MOST_BYTE:,} bytes")
 
 
 def _make(path: Path) -> None:

@@ -62,7 +62,7 @@ def status_of(folder: Path) -> Status:
     state = "interrupted" if manifest and manifest["interrupted"] else "finished"
     if alive or manifest is None:
         state = "running" if alive else "killed"
-    kept = measuring().stored(folder) if (folder / STORE).is_file() else None
+    kept = measuring().stored(folder) if os.path.lexists(folder / STORE) else None
     if kept is None and state == "killed":
         if (folder / STORE).is_file():
             raise OutputError(

@@ -8,7 +8,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
@@ -95,7 +95,6 @@ class StoreBesideDict(RuleBasedStateMachine):
     @invariant()
     def has_the_same(self) -> None:
         rows = [*self.store.found.values()]
-        assert [row.number for row in rows] == [*range(1, len(rows) + 1)]
         assert {row.key: repr(row.measurement) for row in rows} == {
             name: repr(found) for name, found in self.model.items()
         }
@@ -109,8 +108,9 @@ class StoreBesideDict(RuleBasedStateMachine):
 
 
 TestStoreBesideDict = StoreBesideDict.TestCase
-TestStoreBesideDict.settings = (
-    settings(max_examples=1_000, stateful_step_count=50, deadline=None)
-    if EVERYTHING
-    else settings(max_examples=12, stateful_step_count=20, deadline=None)
+TestStoreBesideDict.settings = settings(
+    max_examples=1_000 if EVERYTHING else 12,
+    stateful_step_count=50 if EVERYTHING else 20,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],  # many share these cores
 )
