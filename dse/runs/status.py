@@ -125,7 +125,7 @@ def _of_measurements(
     settings, planned = kept.record.search, kept.record.planned
     ledger = ledger_of_measured(designs, unknown=max(planned - len(designs), 0))
     times, left = _since(kept.rows, watch), planned - len(designs)  # the rest takes as long
-    facts = {
+    facts: dict[str, Any] = {
         "state": state,
         "measured": len(designs),
         "failed": ledger.failed,
