@@ -218,7 +218,7 @@ def _limits(section: schema.EvaluateSection) -> dict[str, Any]:
 def _require_program(program: str, reader: Reader) -> None:
     """Report a program that cannot be started."""
     place = str(locate(reader.document, program)) if "/" in program else program
-    if "{" in program or shutil.which(place) is not None:
+    if "{" in program or shutil.which(os.path.abspath(place) if "/" in program else place):
         return
     if "/" not in program:
         rule = f"no program {program!r} is found in PATH"

@@ -296,8 +296,8 @@ def test_what_improves_on_a_heuristic_is_named_and_refutes_nothing(runs: Path) -
 @pytest.mark.parametrize(
     ("written", "sentence"),
     [
-        (4, "a later version of dse (format 4; this one reads 3); update dse, or run its study"),
-        (1, "an earlier version of dse (format 1; this one reads 3); run its study again"),
+        (5, "a later version of dse (format 5; this one reads 4); update dse, or run its study"),
+        (1, "an earlier version of dse (format 1; this one reads 4); run its study again"),
     ],
 )
 def test_a_run_of_another_format_is_refused(tmp_path: Path, written: int, sentence: str) -> None:
