@@ -13,7 +13,7 @@ from dse.algebra.units import stem
 from dse.contract import CoreMetrics
 from dse.errors import Fault, StudyError, UnitError, nearest
 from dse.files import document
-from dse.files.document import Document, stage_name
+from dse.files.document import Document, is_record, stage_name
 from dse.study import schema, workload_interface_budget
 from dse.study.axes import numeric
 from dse.study.reader import Reader, validate_as
@@ -84,16 +84,13 @@ def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
     found = replace(found, overrides=(*found.overrides, *overrides))
     counts: dict[str, dict[str, str]] = {}
     for name, value in overrides:
-        if name == DESIGN and is_evaluated(found):
-            found = only(found, value)
-            continue
         stage, _, rest = name.partition(".")
         field = rest.partition(".")[0]
         is_field = rest == "design" or field in schema.StageSection.model_fields
         if stage in stages_of(found) and not is_field:
             counts.setdefault(stage, {})[_design(name, rest, value)] = value
-            continue
-        found = document.override_value(found, settable(found, name), _path(found, name, value))
+        else:
+            found = document.override_value(found, *_setting(found, name, value))
     for stage, fleet in counts.items():
         written = ", ".join(f"{json.dumps(design)}: {count}" for design, count in fleet.items())
         found = document.override_value(found, f"stages.{stage}.counts", f"{{{written}}}")
@@ -107,19 +104,21 @@ def is_evaluated(found: Document) -> bool:
 
 def only(found: Document, name: str) -> Document:
     """Return a study over evaluated designs with one of them left."""
-    section = found.data["designs"]
-    if isinstance(section, str):
-        found = document.override_value(found, "designs", json.dumps({"table": section}))
-    return document.override_value(found, "designs.only", json.dumps([name]))
+    return document.override_value(found, *_setting(found, DESIGN, name))
 
 
-def _path(found: Document, name: str, value: str) -> str:
-    """Return the text that sets a value: the file of a record in an axis, else the value."""
+def _setting(found: Document, name: str, value: str) -> tuple[str, str]:
+    """Return the path in the file of an override, and its text: the file of a record in an axis."""
+    if name == DESIGN and is_evaluated(found):
+        section = found.data["designs"]
+        if isinstance(section, str):
+            return "designs", json.dumps({"table": section, "only": [value]})
+        return "designs.only", json.dumps([value])
     choices = found.section("axes").get(name)
     texts = [str(one) for one in choices] if isinstance(choices, list) else []
-    files = [one for one in texts if one.endswith((".yaml", ".yml"))]
+    files = [one for one in texts if is_record(one)]
     named = [one for one in files if PurePath(one).stem == value]
-    return named[0] if len(named) == 1 and value not in texts else value
+    return settable(found, name), named[0] if len(named) == 1 and value not in texts else value
 
 
 def _design(path: str, rest: str, value: str) -> str:

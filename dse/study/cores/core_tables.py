@@ -30,13 +30,16 @@ from dse.study.cores.core_law import AGREEMENT, BITS_OF_BYTE, CORE_AREAS, QUANTI
 from dse.study.reader import Reader
 from dse.study.scenario import Scenario
 
-Form = tuple[str, Callable[[Column], Column]]
-"""A column in SI that can give a metric, and its conversion."""
+Forms = Mapping[str, float | Callable[[Column], Column]]
+"""Columns in SI that can give a metric, and for each its factor or conversion."""
 
 
-def as_is(values: Column) -> Column:
-    """Return a column unchanged."""
-    return values
+def _in_bits(name: str) -> Forms:
+    return {f"{name}_bit": 1.0, f"{name}_byte": BITS_OF_BYTE}
+
+
+def _in_bytes(name: str) -> Forms:
+    return {f"{name}_byte": 1.0, f"{name}_bit": 1.0 / BITS_OF_BYTE}
 
 
 class Figures:
@@ -47,7 +50,6 @@ class Figures:
         self.table = table
         self.reader = reader
         self.assumed: list[str] = []
-        self.unleaking = False
         self.used: set[str] = set()
         self.aside: dict[str, list[Fault]] = {}
         self._spared = () if tables.names_power(reader.document.data) else _POWERS
@@ -100,15 +102,16 @@ class Figures:
                 rule = "a core has no such quantity in this unit"
                 self.reader.fault(where, rule, nearest(written, known), repr(written))
 
-    def need(self, label: str, example: str, forms: Sequence[Form]) -> Column:
+    def need(self, label: str, example: str, forms: Forms) -> Column:
         """Return a metric that has no default.  Its absence is an error."""
         values = self.one(forms)
         if values is not None:
             return values
-        accepted = " or ".join(name for name, _ in forms[:3])
+        first, *_ = names = [*forms]
+        accepted = " or ".join(names[:3])
         rule = f"the table has no column for {label}, such as {example}"
-        figure = units.stem(forms[0][0]) or forms[0][0]
-        value = units.example(forms[0][0])
+        figure = units.stem(first) or first
+        value = units.example(first)
         header = self._likely(forms)
         example = headers.in_unit_of(example, header.strip("'"))
         column, given = f"columns: {{{example}: {header}}}", f"values: {{{figure}: {value}}}"
@@ -122,23 +125,21 @@ class Figures:
         self.reader.fault(("table",), rule, remedy)
         return self._unknown()
 
-    def _likely(self, forms: Sequence[Form]) -> str:
+    def _likely(self, forms: Forms) -> str:
         """Return the only header with the unit of an area or a clock, else a placeholder."""
-        suffixes = {units.suffix(name) for name, _ in forms} & {"m2", "ge", "lc", "hz"}
+        suffixes = {*map(units.suffix, forms)} & {"m2", "ge", "lc", "hz"}
         headers = (header for _, header in self._headers.values())
         found = [one.written for one in headers if units.suffix(one.name) in suffixes]
         return f"'{found[0]}'" if len(found) == 1 else "HEADER"
 
-    def one(
-        self, forms: Sequence[Form], *, zero: bool = False, distinct: bool = True
-    ) -> Column | None:
+    def one(self, forms: Forms, *, zero: bool = False, distinct: bool = True) -> Column | None:
         """Return a metric in the first form that is there.  The others have to agree with it.
 
         A name that is not `distinct` may be the beginning of another column's: ``read_ports``.
         """
         found = [
-            (name, convert(values))
-            for name, convert in forms
+            (name, form(values) if callable(form) else values * form)
+            for name, form in forms.items()
             if (values := self._read(name, zero=zero)) is not None
         ]
         for name, values in found[1:]:
@@ -166,11 +167,6 @@ class Figures:
             self.reader.faults.append(fault)
         else:
             self.reader.fault(("values",), rule, remedy, "")
-
-    def assume_no_leakage(self, text: str) -> None:
-        """Note a leakage of 0, in words."""
-        self.assumed.append(text)
-        self.unleaking = True
 
     def has(self, name: str) -> bool:
         """Return whether a column, or the study, gives a metric in this form."""
@@ -217,14 +213,14 @@ class Figures:
                 self.refuse(name, int(row), *found_wrong)
         return np.where(wrong, np.nan, values)
 
-    def _looks_alike(self, forms: Sequence[Form]) -> bool:
+    def _looks_alike(self, forms: Forms) -> bool:
         """Report a column that is called like a metric but has no unit, or an unknown one."""
-        stems = {units.stem(name) or name for name, _ in forms}
+        stems = {units.stem(name) or name for name in forms}
         for name, (place, error) in self._unread.items():
             if name.rpartition("_")[0] in stems:
                 self.reader.faults.append(self.table.fault(None, place, error.rule, error.remedy))
                 return True
-        labels = sorted({units.label(name) for name, _ in forms} - {""})
+        labels = sorted({*map(units.label, forms)} - {""})
         for name, (place, header) in self._headers.items():
             alike = units.stem(name) in stems or any(name.startswith(f"{s}_") for s in stems)
             if alike and name not in self.used and self.table.is_of_numbers(place):
@@ -236,9 +232,9 @@ class Figures:
         return False
 
 
-def _example(forms: Sequence[Form]) -> str:
+def _example(forms: Forms) -> str:
     """Return a header for a metric in a customary prefix: ``area_um2``."""
-    name = forms[0][0]
+    name = next(iter(forms))
     custom = {"m2": "um2", "w": "mw", "hz": "mhz", "s": "ns", "bit_per_s": "gbit_per_s"}
     suffix = units.suffix(name)
     return f"{units.stem(name)}_{custom.get(suffix, suffix)}" if units.stem(name) else name
@@ -259,6 +255,9 @@ UNHEARD = 1000.0
 
 ASSUMED_LATENCY = "latency = cycles per task, one task in flight"
 """Note on a table without latency."""
+
+UNLEAKING = ("leakage power 0", "all power is dynamic, none leaks")
+"""Notes on a table without leakage."""
 
 KNOWN = (
     *("area", "clock", "payload", "message_end", "cycles_per_task", "cycles_per_block", *_RATES),
@@ -296,7 +295,7 @@ def table_designs(
     if figures.assumed:
         assumed = ", ".join(figures.assumed)
         reader.notes.append(f"{FilePath(file).name}: assumed for every design: {assumed}")
-    if figures.unleaking:
+    if not {*UNLEAKING}.isdisjoint(figures.assumed):
         scenario.sureness.unleaking.append(str(stage_name(vars(written))))
     designs = Designs(names, metrics, shares, labels=labels)
     designs = models.as_placed(designs, kit, written.figures, written.uncertainty, reader)
@@ -322,11 +321,10 @@ def _metrics(figures: Figures, *, chained: bool) -> CoreMetrics:
 
     In a `chained` mode the latency decides the rate, so it is not assumed.
     """
-    sizes: list[Form] = [("payload_bit", as_is), ("payload_byte", _as_bit)]
-    payload = figures.need("the payload of a task", "payload_bit", sizes)
-    clocks: list[Form] = [("clock_hz", as_is)]
+    payload = figures.need("the payload of a task", "payload_bit", _in_bits("payload"))
+    clocks: Forms = {"clock_hz": 1.0}
     if not figures.has("clock_hz"):  # of both, the clock is the operating one
-        clocks += [(name, lambda period: 1.0 / period) for name in PERIODS]
+        clocks = {**clocks, **dict.fromkeys(PERIODS, lambda period: 1.0 / period)}
     clock = figures.need("the clock", "clock_mhz", clocks)
     for row, value in enumerate(clock.tolist()):
         if not figures.has("clock_hz") and (wrong := fault_of(value, "clock_hz", signed=True)):
@@ -334,11 +332,10 @@ def _metrics(figures: Figures, *, chained: bool) -> CoreMetrics:
     cycles = figures.need("the rate", "cycles_per_task", _rate_forms(clock, payload))
     given = {"payload": payload, "clock": clock, "cycles_per_task": cycles}
     given |= _latency(figures, clock, chained) | _power(figures) | _traffic(figures)
-    ends: list[Form] = [("message_end_bit", as_is), ("message_end_byte", _as_bit)]
-    given |= _known({"message_end": figures.one(ends, zero=True)})
-    areas: list[Form] = [(name, as_is) for name in AREAS]  # several are several metrics
-    written = _given(figures, CORE_AREAS)
-    given |= written or {CORE_AREAS[0]: figures.need("the area", "area_um2", areas)}
+    given |= _known({"message_end": figures.one(_in_bits("message_end"), zero=True)})
+    written = _given(figures, CORE_AREAS)  # several are several metrics
+    area = dict.fromkeys(AREAS, 1.0)
+    given |= written or {CORE_AREAS[0]: figures.need("the area", "area_um2", area)}
     given |= _given(figures, BLOCKS, zero=True)
     _check_density(figures, given)
     return metrics_of(given, figures.full(0.0))
@@ -362,14 +359,15 @@ def _check_density(figures: Figures, given: Mapping[str, Column]) -> None:
             )
 
 
-def _as_bit(size_byte: Column) -> Column:
-    return size_byte * BITS_OF_BYTE
-
-
 def _given(figures: Figures, names: Sequence[str], *, zero: bool = False) -> dict[str, Column]:
     """Return the quantities of `names` that a table has."""
-    forms = {name: [(QUANTITIES[name], as_is)] for name in names}
-    return _known({name: figures.one(forms[name], zero=zero, distinct=False) for name in names})
+    columns = {name: QUANTITIES[name] for name in names}
+    return _known(
+        {
+            name: figures.one({column: 1.0}, zero=zero, distinct=False)
+            for name, column in columns.items()
+        }
+    )
 
 
 def _known(found: Mapping[str, Column | None]) -> dict[str, Column]:
@@ -377,22 +375,23 @@ def _known(found: Mapping[str, Column | None]) -> dict[str, Column]:
     return {name: column for name, column in found.items() if column is not None}
 
 
-def _rate_forms(clock: Column, payload: Column) -> list[Form]:
-    forms: list[Form] = [("cycles_per_task", as_is), ("cycles_per_block", as_is)]
+def _rate_forms(clock: Column, payload: Column) -> Forms:
+    forms: dict[str, float | Callable[[Column], Column]]
+    forms = {"cycles_per_task": 1.0, "cycles_per_block": 1.0}
     for name in _RATES:
-        forms += [
-            (f"{name}_bit_per_s", lambda rate: clock * payload / rate),
-            (f"{name}_byte_per_s", lambda rate: clock * payload / (rate * BITS_OF_BYTE)),
-            (f"{name}_task_per_s", lambda rate: clock / rate),
-        ]
+        forms |= {
+            f"{name}_bit_per_s": lambda rate: clock * payload / rate,
+            f"{name}_byte_per_s": lambda rate: clock * payload / (rate * BITS_OF_BYTE),
+            f"{name}_task_per_s": lambda rate: clock / rate,
+        }
     return forms
 
 
 def _latency(figures: Figures, clock: Column, chained: bool) -> dict[str, Column]:
     """Return latency and tasks in flight if a table has them, and note the derived one."""
-    forms: list[Form] = [("latency_cycles", as_is), ("latency_s", lambda time: time * clock)]
+    forms: Forms = {"latency_cycles": 1.0, "latency_s": lambda time: time * clock}
     latency = figures.one(forms, zero=True)
-    slots = figures.one([("tasks_in_flight", as_is)])
+    slots = figures.one({"tasks_in_flight": 1.0})
     if latency is None and slots is None and chained:
         latency = figures.need("the latency", "latency_cycles", forms)
     elif latency is None and slots is None:
@@ -411,8 +410,7 @@ def _power(figures: Figures) -> dict[str, Column]:
     that names no power.
     """
     dynamic, leakage, total = (
-        figures.one([(name, as_is) for name in part], zero=True)
-        for part in (_DYNAMIC, _LEAKAGE, _TOTAL)
+        figures.one(dict.fromkeys(part, 1.0), zero=True) for part in (_DYNAMIC, _LEAKAGE, _TOTAL)
     )
     tables.set_aside(figures.table, figures.aside, figures.reader)
     given = [column for column in (dynamic, leakage, total) if column is not None]
@@ -420,9 +418,9 @@ def _power(figures: Figures) -> dict[str, Column]:
         return {}
     if total is None:
         if dynamic is None:
-            dynamic = figures.need("power", f"dynamic_{_POWER}_mw", [(_DYNAMIC[0], as_is)])
+            dynamic = figures.need("power", f"dynamic_{_POWER}_mw", {_DYNAMIC[0]: 1.0})
         if leakage is None:
-            figures.assume_no_leakage("leakage power 0")
+            figures.assumed.append(UNLEAKING[0])
     elif dynamic is not None and leakage is not None:
         both = dynamic + leakage
         figures.agree(both, "dynamic plus leakage power", total, figures.which(_TOTAL))
@@ -431,7 +429,7 @@ def _power(figures: Figures) -> dict[str, Column]:
     elif leakage is not None:
         dynamic = _rest(figures, total, leakage)
     else:
-        figures.assume_no_leakage("all power is dynamic, none leaks")
+        figures.assumed.append(UNLEAKING[1])
         dynamic = total
     return _known({"dynamic_power": dynamic, "leakage_power": leakage})
 
@@ -446,15 +444,9 @@ def _rest(figures: Figures, total: Column, part: Column) -> Column:
 
 def _traffic(figures: Figures) -> dict[str, Column]:
     """Return the bytes read and written by a task if a table has them, and note defaults."""
-    found = {}
-    for direction in ("read", "written"):
-        forms: list[Form] = [
-            (f"{direction}_byte", as_is),
-            (f"{direction}_bit", lambda size: size / BITS_OF_BYTE),
-        ]
-        found[direction] = figures.one(forms, zero=True, distinct=False)
-        if found[direction] is None:
-            figures.assumed.append(f"payload {direction} once")
+    ways = ("read", "written")
+    found = {way: figures.one(_in_bytes(way), zero=True, distinct=False) for way in ways}
+    figures.assumed += (f"payload {way} once" for way in ways if found[way] is None)
     return _known(found)
 
 
@@ -462,7 +454,7 @@ def _uncertainty(figures: Figures) -> dict[str, Column]:
     """Return relative standard uncertainties from columns: ``area_uncertainty_percent``."""
     found: dict[str, Column] = {}
     for name, metrics in models.STATED.items():
-        column = figures.one([(f"{name}_uncertainty", as_is)], zero=True)
+        column = figures.one({f"{name}_uncertainty": 1.0}, zero=True)
         if column is not None:
             found |= dict.fromkeys(metrics, column)
     return found
