@@ -31,7 +31,7 @@ from dse.silicon.netlist import (
     CONSTANT_1,
     Instance,
     Netlist,
-    check_netlist,
+    cell_faults,
     clocks_of,
     read_netlist,
 )
@@ -660,7 +660,7 @@ def map_description(
     for place in range(len(_WAYS)):
         netlist = read_netlist(files[_file(place)], top=top)
         netlists.append(replace(netlist, instances=tuple(_with_ties(netlist, usable))))
-        check_netlist(netlists[-1], library)
+        refuse(cell_faults(netlists[-1], library))
     return Mapped(tuple(netlists), "\n".join((*reads.commands, *script)))
 
 

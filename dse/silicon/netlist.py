@@ -17,7 +17,6 @@ from dse.silicon.cells import Cell, CellLibrary, unateness
 
 Numbers = NDArray[np.intp]
 PinNets = Mapping[str, Numbers]
-_LATCH = "a latch, which has no clock", "assign the signal on every path through its process"
 
 CONSTANT_0, CONSTANT_1 = 0, 1
 """Two nets that never change.  Every other net has a number from 2."""
@@ -87,11 +86,11 @@ def netlist_of(modules: Mapping[str, Any], *, top: str) -> Netlist:
     Raises
     ------
     StudyError
-        Cells are generic, latches or modules, pins have several bits or unknown values.  All
-        errors are reported at once.
+        Cells are generic or modules, ports have two directions or unknown values.  All errors are
+        reported at once.
     """
     module = modules[top]
-    refuse([*_generic(module, modules), *_port_faults(module), *_pin_faults(module)])
+    refuse([*_generic(module, modules), *_port_faults(module)])
     ports: dict[str, dict[str, tuple[int, ...]]] = {"input": {}, "output": {}}
     for name, port in module["ports"].items():
         ports[port["direction"]][name] = tuple(map(_net, port["bits"]))
@@ -117,17 +116,9 @@ def _port_faults(module: Mapping[str, Any]) -> Iterator[Fault]:
         if port["direction"] not in ("input", "output"):
             rule, remedy = "a port is an input or an output", "split it into one of each"
             yield Fault(name, port["direction"], rule, remedy)
-        else:
-            yield from _unknown_bits(name, port["bits"])
-
-
-def _pin_faults(module: Mapping[str, Any]) -> Iterator[Fault]:
-    for name, cell in module["cells"].items():
-        for pin, bits in cell["connections"].items():
-            yield from _unknown_bits(f"{name}.{pin}", bits)
-            if len(bits) > 1:
-                rule, remedy = f"a pin has one bit, not {len(bits)}", "map to cells of a library"
-                yield Fault(f"{name}.{pin}", "", rule, remedy)
+        elif unknown := {*port["bits"]} & {"x", "z"}:
+            rule, remedy = "a bit without a value that nothing drives", "drive it"
+            yield Fault(name, repr(min(unknown)), rule, remedy)
 
 
 def placed(fault: Fault, source: str) -> Fault:
@@ -153,30 +144,14 @@ def _generic(module: Mapping[str, Any], modules: Mapping[str, Any]) -> Iterator[
             rule, remedy = "a module, not a cell", "flatten the netlist"
         elif not kind.startswith("$"):
             continue
-        elif "latch" in kind.lower() or "_SR_" in kind:
-            rule, remedy = _LATCH
         elif kind.startswith("$_ALDFF"):
             rule = "a flip-flop that takes its data without the clock"
             remedy = "load it at an edge of the clock, or reset it to a constant"
-        elif kind.startswith("$mem"):
-            rule, remedy = "a memory that is not mapped", "run 'memory_map'"
         else:
             rule = "a generic cell, which no library has"
             remedy = "map it: 'dfflibmap' for flip-flops, 'abc' for logic"
-        yield _kind(kind, names, rule, remedy, source)
-
-
-def _kind(kind: str, names: list[str], rule: str, remedy: str, source: str) -> Fault:
-    more = f" and {len(names) - 1} more" if names[1:] else ""
-    return placed(Fault(shortened(visible(names[0])) + more, kind, rule, remedy), source)
-
-
-def _unknown_bits(where: str, bits: list[Any]) -> Iterator[Fault]:
-    for bit in bits:
-        if not isinstance(bit, int) and bit not in ("0", "1"):
-            rule = "a bit without a value that nothing drives"
-            yield Fault(where, repr(bit), rule, "drive it, or run 'setundef -zero'")
-            return
+        more = f" and {len(names) - 1} more" if names[1:] else ""
+        yield placed(Fault(shortened(visible(names[0])) + more, kind, rule, remedy), source)
 
 
 def _net(bit: int | str) -> int:
@@ -205,63 +180,23 @@ def by_cell(netlist: Netlist, library: CellLibrary) -> Iterator[tuple[Cell, Numb
         yield cell, np.array(some, np.intp), pins
 
 
-def check_netlist(netlist: Netlist, library: CellLibrary) -> None:
-    """Raise StudyError unless every instance is a cell with timing and every net has one driver.
+def cell_faults(netlist: Netlist, library: CellLibrary) -> Iterator[Fault]:
+    """Yield an error for each instance that is no cell of the library, or lacks pins of it.
 
-    Raises
-    ------
-    StudyError
-        A cell is not in the library, is a latch or lacks a pin, or a net has no or two drivers.
-        All errors are reported at once.
+    These are cells that a description names itself, as black boxes.
     """
-    refuse(_cell_faults(netlist, library))
-    refuse(_driver_faults(netlist, library))
-
-
-def _cell_faults(netlist: Netlist, library: CellLibrary) -> Iterator[Fault]:
-    first: dict[str, list[Instance]] = {}
     for instance in netlist.instances:
-        first.setdefault(instance.cell, []).append(instance)
-    for kind, those in first.items():
-        names, source = [one.name for one in those], those[0].source
-        if kind not in library.cells:
-            remedy = nearest(kind, library.cells)
-            yield _kind(kind, names, f"no cell of {library.name}", remedy, source)
-        elif library.cells[kind].latch:
-            yield _kind(kind, names, *_LATCH, source)
-    for instance in netlist.instances:
-        cell = library.cells.get(instance.cell)
+        cell, where, written = library.cells.get(instance.cell), instance.name, instance.cell
         if cell is None:
+            rule, remedy = f"no cell of {library.name}", nearest(written, library.cells)
+        elif cell.latch:
+            rule, remedy = "a latch, which has no clock", "use a flip-flop"
+        elif wrong := (instance.nets.keys() - cell.pins) | ({*cell.inputs} - instance.nets.keys()):
+            where, rule = f"{where}.{min(wrong)}", "a cell has its own pins, with all inputs driven"
+            remedy = f"connect {', '.join(cell.pins)}"
+        else:
             continue
-        for name in instance.nets.keys() - cell.pins.keys():
-            rule, remedy = f"{cell.name} has no such pin", nearest(name, cell.pins)
-            yield Fault(f"{instance.name}.{name}", "", rule, remedy)
-        for pin in cell.pins.values():
-            if pin.direction == "input" and pin.name not in instance.nets:
-                rule, remedy = "an input that nothing drives", "connect it"
-                yield Fault(f"{instance.name}.{pin.name}", "", rule, remedy)
-
-
-def _driver_faults(netlist: Netlist, library: CellLibrary) -> Iterator[Fault]:
-    driven = [(net, f"input {name}") for name, nets in netlist.inputs.items() for net in nets]
-    read: list[tuple[int, str]] = []
-    for instance in netlist.instances:
-        pins = library.cells[instance.cell].pins
-        for pin, net in instance.nets.items():
-            ends = read if pins[pin].direction == "input" else driven
-            ends.append((net, f"{instance.name}.{pin}"))
-    read += ((net, f"output {name}") for name, nets in netlist.outputs.items() for net in nets)
-    drivers = {CONSTANT_0: "the constant 0", CONSTANT_1: "the constant 1"}
-    for net, by in driven:
-        if net in drivers:
-            written, rule = f"{drivers[net]} and {by}", "two drivers of one net"
-            yield Fault(netlist.named(net), written, rule, "keep one")
-        drivers[net] = by
-    for net, by in read:
-        if net not in drivers:
-            rule, remedy = "a net that nothing drives", "drive it, or tie it to a constant"
-            yield Fault(netlist.named(net), f"read by {by}", rule, remedy)
-            drivers[net] = "nothing"  # its first reader has reported it
+        yield placed(Fault(where, written, rule, remedy), instance.source)
 
 
 # The clock: the input that it comes from, and the gates that it passes

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from dse.errors import Fault, StudyError
 from dse.silicon.cells import Arc, Cell, CellLibrary, LookupTable, TableStack
-from dse.silicon.netlist import Clocks, Netlist, Numbers, PinNets, by_cell, check_netlist, clocks_of
+from dse.silicon.netlist import Clocks, Netlist, Numbers, PinNets, by_cell, clocks_of
 
 RISE, FALL = 0, 1
 
@@ -41,9 +41,6 @@ _KINDS = {
     "preset": (RISE,),
 }
 _ASYNCHRONOUS = ("clear", "preset")
-
-MOST_NAMED = 8
-"""Number of instances of a loop that are named."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,13 +99,7 @@ Tables = dict[LookupTable | None, int]
 
 
 def timing_graph(netlist: Netlist, library: CellLibrary) -> TimingGraph:
-    """Return the arcs of every instance, levelised.
-
-    Raises
-    ------
-    StudyError
-        Logic forms a loop, whose instances are named.
-    """
+    """Return the arcs of every instance, levelised.  Yosys has refused loops before."""
     tables: Tables = {None: 0}
     pairs: list[tuple[int, str, str]] = []
     arcs: list[Numbers] = [np.zeros((7, 0), np.intp)]
@@ -225,27 +216,7 @@ def _levels(
         reached = after[offsets + np.arange(len(offsets))]
         np.subtract.at(waiting, reached, 1)
         ready = np.unique(reached[waiting[reached] == 0])
-    if np.any(waiting > 0):
-        raise _loop(netlist, before, after, waiting > 0)
     return level
-
-
-def _loop(netlist: Netlist, before: Numbers, after: Numbers, left: NDArray[np.bool_]) -> StudyError:
-    """Return the error of a loop, found by going back from a waiting instance until one repeats."""
-    among = left[before] & left[after]
-    needs = dict(zip(after[among].tolist(), before[among].tolist(), strict=True))
-    at, seen = int(np.flatnonzero(left)[0]), dict[int, None]()
-    while at not in seen:
-        seen[at] = None
-        at = needs[at]
-    order = list(seen)
-    loop = order[order.index(at) :][::-1]
-    first = loop.index(min(loop))
-    names = [netlist.instances[i].name for i in (*loop[first:], *loop[:first])]
-    more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
-    written = " -> ".join([*names[:MOST_NAMED], *more, names[0]])
-    rule, remedy = "logic forms a loop without a flip-flop", "put a register in it"
-    return StudyError([Fault(netlist.top, written, rule, remedy)])
 
 
 @dataclass(frozen=True)
@@ -297,10 +268,8 @@ def analyse(netlist: Netlist, library: CellLibrary, *, clock: str) -> Timing:
     Raises
     ------
     StudyError
-        The netlist does not fit the library (`check_netlist`), has no such clock, flip-flops on
-        another clock or edge, a loop, or no path.
+        The netlist has no such clock, flip-flops on another clock or edge, or no path.
     """
-    check_netlist(netlist, library)
     clocks = clocks_of(netlist, library, clock)
     loads = net_loads(netlist, library)
     graph = timing_graph(netlist, library)
