@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract.generators import Bits
-from dse.errors import ArgumentError, Fault, StudyError, nearest, refuse
+from dse.errors import ArgumentError, Fault, StudyError, refuse
 from dse.silicon.cells import Cell, CellLibrary, FlipFlop, truth_table
 from dse.silicon.netlist import CONSTANT_1, Instance, Netlist, clocks_of
 from dse.silicon.timing import Delay, Timing
@@ -361,43 +361,25 @@ class Answers:
 
 
 def driven_ports(
-    netlist: Netlist, clock: str, stimulus: Mapping[str, Bits], warm_up: int | None = None
+    netlist: Netlist, clock: str, stimulus: Mapping[str, Bits]
 ) -> tuple[Integers, Bits]:
     """Return the nets of all input ports but the clock, and their values by cycle.
 
     Raises
     ------
     ArgumentError
-        A port without stimulus, or of another shape, no cycles for a warm-up.
+        A port without stimulus, or of another shape.
     """
     wanted = {port: nets for port, nets in netlist.inputs.items() if port != clock}
     cycles = max(map(len, stimulus.values()), default=0)
-    faults = [*_stimulus_faults(wanted, stimulus)]
-    if warm_up is not None and not 1 <= warm_up < cycles:
-        rule = f"the stimulus has {cycles} cycles; 1 or more of them warm up, 1 or more are counted"
-        faults.append(f"warm_up {warm_up}; {rule}; give more cycles")
-    if faults:
-        raise ArgumentError("\n".join(faults))
-    nets = np.array([net for nets in wanted.values() for net in nets], np.int64)
+    for port, nets in wanted.items():
+        shape, needed = np.shape(stimulus.get(port, ())), (cycles, len(nets))
+        if shape != needed:
+            rule = f"it has a row for each cycle and a column for each bit, {needed}"
+            raise ArgumentError(f"stimulus of {port}: shape {shape}; {rule}; correct the generator")
+    driven = np.array([net for nets in wanted.values() for net in nets], np.int64)
     columns = [np.asarray(stimulus[port], np.bool_) for port in wanted]
-    return nets, np.concatenate([np.zeros((cycles, 0), np.bool_), *columns], axis=1)
-
-
-def _stimulus_faults(
-    wanted: Mapping[str, tuple[int, ...]], stimulus: Mapping[str, Bits]
-) -> Iterator[str]:
-    yield from (
-        f"input {port}: no stimulus; give it one" for port in wanted if port not in stimulus
-    )
-    for port, bits in stimulus.items():
-        if port not in wanted:
-            yield f"stimulus of {port}: no such input; {nearest(port, wanted)}"
-        elif np.ndim(bits) != 2 or np.shape(bits)[1] != len(wanted[port]):
-            rule = f"shape {np.shape(bits)}; it is (cycles, {len(wanted[port])})"
-            yield f"stimulus of {port}: {rule}; give a column for each bit"
-    lengths = {port: len(bits) for port, bits in stimulus.items()}
-    if len({*lengths.values()}) > 1:
-        yield f"stimulus: cycles {lengths}; all have the same; give as many to each"
+    return driven, np.concatenate([np.zeros((cycles, 0), np.bool_), *columns], axis=1)
 
 
 def settled_at(

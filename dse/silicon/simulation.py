@@ -64,8 +64,6 @@ class Transitions:
         its settled value: to be added to settled time.
     latest
         Time of the latest after its clock edge, in ticks.
-    capped
-        Cycles in which a gate had more than the most, and the rest was omitted.
     work
         Transitions of gates' inputs that were examined.
     """
@@ -73,7 +71,6 @@ class Transitions:
     count: Integers
     high_ticks: Integers
     latest: Integers
-    capped: Integers
     work: int
 
 
@@ -102,9 +99,7 @@ class _Pool:
         return self.written[np.repeat(skipped, counts) + np.arange(counts.sum())], counts
 
 
-def transitions(
-    gates: Gates, sources: Integers, values: NDArray[np.uint8], most: int
-) -> Transitions:
+def transitions(gates: Gates, sources: Integers, values: NDArray[np.uint8]) -> Transitions:
     """Return the transitions of every net in the cycles behind the first of `values`.
 
     Parameters
@@ -113,9 +108,6 @@ def transitions(
         Nets that are driven by no gate and may change: input ports, states.
     values
         Settled values, shape (1 + cycles, nets).
-    most
-        Most transitions of a gate in a cycle.  Later ones are omitted, and one more if
-        the settled value requires it.
 
     Raises
     ------
@@ -125,7 +117,7 @@ def transitions(
     pool = _Pool(gates.net_count)
     changed = (values[1:, sources] != values[:-1, sources]).T
     pool.add(sources, changed.sum(axis=1), np.nonzero(changed)[1] << TIME_BITS)
-    high, latest, capped = (np.zeros(gates.net_count, np.int64) for _ in range(3))
+    high, latest = np.zeros((2, gates.net_count), np.int64)
     work = 0
     for level in gates.levels:
         inputs = np.zeros(len(level.delays), np.int64)
@@ -136,10 +128,9 @@ def transitions(
         cuts = np.flatnonzero(np.diff(ends // PIECE)) + 1
         for first, last in zip([0, *cuts], [*cuts, len(ends)], strict=True):
             piece = _Piece(level, slice(first, last), len(values) - 1)
-            piece.run(pool, values, most)
+            piece.run(pool, values)
             high[piece.outputs], latest[piece.outputs] = piece.high, piece.latest
-            capped[piece.outputs] = piece.capped
-    return Transitions(pool.count, high, latest, capped, work)
+    return Transitions(pool.count, high, latest, work)
 
 
 class _Piece:
@@ -152,7 +143,7 @@ class _Piece:
         self.table, self.delays = functions.tables[BINARY], level.delays[some]
         self.cycle_bits = max(1, (cycles - 1).bit_length())
 
-    def run(self, pool: _Pool, values: NDArray[np.uint8], most: int) -> None:
+    def run(self, pool: _Pool, values: NDArray[np.uint8]) -> None:
         """Add the transitions of the outputs to the pool, and keep their sums."""
         keys = self._arrivals(pool)
         row = keys >> TIME_BITS + PIN_BITS
@@ -164,8 +155,6 @@ class _Piece:
         time = keys[changes] >> PIN_BITS & (1 << TIME_BITS) - 1
         passed = _passed(ordinal, time, time + delay)
         ordinal, value, time = ordinal[passed], value[passed], (time + delay)[passed]
-        kept, self.capped = _capped(ordinal, gate, most, len(self.outputs))
-        ordinal, value, time = ordinal[kept], value[kept], time[kept]
         self._sum(pool, gate[ordinal], cycle[ordinal], value, time)
 
     def _arrivals(self, pool: _Pool) -> Integers:
@@ -250,22 +239,6 @@ def _passed(ordinal: Integers, time: Integers, out: Integers) -> Integers:
     return np.flatnonzero(~taken & ((places - free) % 2 == 1))
 
 
-def _capped(
-    ordinal: Integers, gate: Integers, most: int, gates: int
-) -> tuple[Integers | slice, Integers]:
-    """Return which transitions are among the first `most` of their row, and rows cut per gate."""
-    counts = np.bincount(ordinal, minlength=len(gate))
-    over = counts > most
-    if not over.any():
-        return slice(None), np.zeros(gates, np.int64)
-    allowed = np.where(over, most - (counts - most) % 2, counts)
-    rank = np.arange(len(ordinal)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return np.flatnonzero(rank < allowed[ordinal]), np.bincount(gate[over], minlength=gates)
-
-
-MOST_TRANSITIONS = 1000
-"""Most transitions of a gate in one cycle.  Later ones are omitted."""
-
 _BLOCK = 4_000_000
 """Intended number of transitions of cycles that are simulated together."""
 
@@ -348,7 +321,7 @@ def simulate_gates(
         A port without stimulus, or of another shape.
     """
     gates = gates_of(netlist, library, timing, clock)
-    driven, stimuli = driven_ports(netlist, clock, stimulus, warm_up)
+    driven, stimuli = driven_ports(netlist, clock, stimulus)
     shown = np.array([net for nets in netlist.outputs.values() for net in nets], np.int64)
     count, at_rest = (_Count(gates, driven, round(timing.period_s / TICK_S)) for _ in range(2))
     values, state = _counted(count, stimuli, warm_up, shown)
@@ -425,9 +398,7 @@ class _Count:
         self.gated, self.enables = ([*nets] for nets in (gates.enables, gates.enables.values()))
         self.cycles = self.work = 0
         shape = gates.net_count
-        self.toggles, self.settled, self.high, self.latest, self.capped = np.zeros(
-            (5, shape), np.int64
-        )
+        self.toggles, self.settled, self.high, self.latest = np.zeros((4, shape), np.int64)
 
     def run(
         self, start: Settled, stimuli: Bits, shown: Integers
@@ -452,7 +423,7 @@ class _Count:
 
     def _add(self, values: NDArray[np.uint8]) -> int:
         """Count the cycles behind the first, and return how many to count next."""
-        moved = transitions(self.gates, self.sources, values, MOST_TRANSITIONS)
+        moved = transitions(self.gates, self.sources, values)
         cycles = len(values) - 1
         self.cycles += cycles
         self.work += moved.work
@@ -463,7 +434,6 @@ class _Count:
         self.toggles[self.gated] += 2 * pulses
         self.settled[self.gated] += 2 * pulses
         self.high[self.gated] += self.period * pulses // 2
-        self.capped += moved.capped
         self.latest = np.maximum(self.latest, moved.latest)
         fitting = cycles * _BLOCK // max(1, int(moved.count.sum()))
         return max(1, min(4 * cycles, fitting, MOST_CYCLES))
@@ -503,11 +473,4 @@ class _Count:
             yield (
                 f"transitions are counted in the first {self.cycles} of {cycles} cycles only: "
                 f"inputs of gates changed {self.work} times, and {MOST_WORK} is the most"
-            )
-        gates = sum(len(level.functions.outputs) for level in self.gates.levels)
-        if self.capped.any():
-            yield (
-                f"transitions beyond {MOST_TRANSITIONS} in a cycle are omitted: "
-                f"{np.count_nonzero(self.capped) / gates:.2%} of gates, "
-                f"{self.capped.sum() / (gates * self.cycles):.2%} of gates' cycles"
             )
