@@ -106,9 +106,10 @@ def select_claims(claims: Iterable[Claim], papers: Sequence[str]) -> list[Claim]
 
 def _cells(row: CheckedClaim) -> tuple[str, ...]:
     claim = row.claim
-    ours = "" if row.ours is None else _shown(row.ours, claim.unit)
-    if row.ours_within:
-        low, high = (_shown(end, "") for end in row.ours_within)
+    answer = row.answer
+    ours = "" if answer.ours is None else _shown(answer.ours, claim.unit)
+    if answer.within:
+        low, high = (_shown(end, "") for end in answer.within)
         ours += f" ({low} to {high})"
     for reading in row.readings:
         given = "nothing" if reading.ours is None else _shown(reading.ours, claim.unit)
@@ -140,6 +141,6 @@ def _plain(row: CheckedClaim) -> dict[str, Any]:
     outcome = ("name", "paper", "where", "statement", "printed", "unit")
     judged = ("against", "refers_to", "reason", "inputs")
     claim = {name: getattr(row.claim, name) for name in (*outcome, *judged)}
-    ours = {name: getattr(row, name) for name in ("ours", "ours_within", "relative_error")}
-    readings = [asdict(reading) for reading in row.readings]
-    return claim | ours | {"verdict": row.verdict, "readings": readings}
+    ours = {"ours": row.answer.ours, "ours_within": row.answer.within}
+    ours |= {"relative_error": row.relative_error, "verdict": row.verdict}
+    return claim | ours | {"readings": [asdict(reading) for reading in row.readings]}

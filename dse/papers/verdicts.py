@@ -46,52 +46,49 @@ _TIE = 1e-9
 """A value half-way between two printed ones may have been rounded to either."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class ClaimReading:
-    """Result of one reading of a claim.
+    """An answer of ours to a claim, or to one reading of it.
 
     Attributes
     ----------
     words
-        The reading.
+        The reading, empty for the claim itself.
     ours
-        Its result, in the unit of the claim.  None if there is nothing to compare.
+        The answer, in the unit of the claim.  None if there is nothing to compare.
     agreement
         `AGREES`, `WITHIN` or `DIFFERS`.  Empty if it cannot be compared.
+    within
+        Range of the answer within the rounding of its inputs.  None if it agrees as printed, is no
+        number or uses no rounded input.
     """
 
     words: str
     ours: ClaimValue | None
     agreement: Agreement
+    within: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class CheckedClaim:
-    """A claim, our answer, and the verdict.
-
-    Attributes
-    ----------
-    claim
-        The printed number, and the way to ours.
-    ours
-        Our answer in the unit of the claim.  None if it cannot be checked or has readings.
-    ours_within
-        Range of our answer within the rounding of its inputs.  None if it
-        agrees as printed, is no number or uses no rounded input.
-    relative_error
-        (ours - printed) / printed.  None unless both are numbers.
-    verdict
-        One of `VERDICTS`.
-    readings
-        Result of each reading.
-    """
+    """A claim, our answer, one of `VERDICTS`, and the answer of each reading."""
 
     claim: Claim
-    ours: ClaimValue | None
-    ours_within: tuple[float, float] | None
-    relative_error: float | None
-    verdict: str
+    answer: ClaimReading
     readings: tuple[ClaimReading, ...]
+
+    @property
+    def verdict(self) -> str:
+        """Return the judgement of the claim, or else whether our answer agrees."""
+        return self.claim.verdict or self.answer.agreement or UNCHECKED
+
+    @property
+    def relative_error(self) -> float | None:
+        """Return (ours - printed) / printed, None unless both are numbers."""
+        printed, ours = self.claim.printed, self.answer.ours
+        if not (is_numeric(printed) and is_numeric(ours)):
+            return None
+        return _error(printed, ours)
 
 
 def check_claim(claim: Claim, laboratory: Laboratory) -> CheckedClaim:
@@ -102,39 +99,22 @@ def check_claim(claim: Claim, laboratory: Laboratory) -> CheckedClaim:
     ContractError
         The claim fails to compute.  The error has its file and line.
     """
-    compared = _compare(claim, claim.ours, laboratory)
-    readings = {words: _compare(claim, one, laboratory) for words, one in claim.readings.items()}
-    numbers = is_numeric(claim.printed) and is_numeric(compared.value)
-    error = _error(claim, compared.value) if numbers else None
-    return CheckedClaim(
-        claim=claim,
-        ours=compared.value,
-        ours_within=compared.within,
-        relative_error=error,
-        verdict=claim.verdict or compared.agreement or UNCHECKED,
-        readings=tuple(
-            ClaimReading(words=words, ours=found.value, agreement=found.agreement)
-            for words, found in readings.items()
-        ),
+    answer, *readings = (
+        _compare(claim, words, one, laboratory)
+        for words, one in (("", claim.ours), *claim.readings.items())
     )
-
-
-@dataclass(frozen=True)
-class _Compared:
-    """An answer if any, its range under rounding if requested, and whether it agrees."""
-
-    value: ClaimValue | None
-    within: tuple[float, float] | None
-    agreement: Agreement
+    return CheckedClaim(claim, answer, tuple(readings))
 
 
 def _named(claim: Claim) -> str:
     return f"{claim.place}: claim {claim.name!r}" if claim.place else f"claim {claim.name!r}"
 
 
-def _compare(claim: Claim, answer: ClaimAnswer | None, laboratory: Laboratory) -> _Compared:
+def _compare(
+    claim: Claim, words: str, answer: ClaimAnswer | None, laboratory: Laboratory
+) -> ClaimReading:
     if answer is None:
-        return _Compared(None, None, "")
+        return ClaimReading(words, None, "")
 
     def question(printed: PrintedNumbers) -> ClaimValue:
         return _answer(claim, answer, laboratory, printed)
@@ -142,16 +122,16 @@ def _compare(claim: Claim, answer: ClaimAnswer | None, laboratory: Laboratory) -
     plain = PrintedNumbers()
     value = question(plain)
     if _agrees(claim, value, value):
-        return _Compared(value, None, AGREES)
+        return ClaimReading(words, value, AGREES)
     if not plain.names:
-        return _Compared(value, None, DIFFERS if _comparable(claim, value) else "")
+        return ClaimReading(words, value, DIFFERS if _comparable(claim, value) else "")
     moved = within_rounding(question)
     if not all(map(is_numeric, moved)):
         agrees = any(_agrees(claim, one, one) for one in moved)
-        return _Compared(value, None, WITHIN if agrees else DIFFERS)
+        return ClaimReading(words, value, WITHIN if agrees else DIFFERS)
     low, high = float(min(moved)), float(max(moved))
-    agrees = _agrees(claim, low, high)
-    return _Compared(value, (low, high), WITHIN if agrees else DIFFERS)
+    agreement: Agreement = WITHIN if _agrees(claim, low, high) else DIFFERS
+    return ClaimReading(words, value, agreement, (low, high))
 
 
 def within_rounding(question: Question) -> list[Any]:
@@ -210,8 +190,7 @@ def is_numeric(value: Any) -> bool:
     return isinstance(value, float | int) and not isinstance(value, bool)
 
 
-def _error(claim: Claim, ours: Any) -> float:
-    printed: Any = claim.printed
+def _error(printed: Any, ours: Any) -> float:
     if ours == printed:
         return 0.0
     return float((ours - printed) / abs(printed)) if printed else math.copysign(math.inf, ours)

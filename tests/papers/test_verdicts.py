@@ -95,7 +95,7 @@ def test_the_rounding_of_inputs_is_propagated(
 ) -> None:
     row = check(printed, follows(ours), rounding=rounding)
     ends = within and pytest.approx(within, rel=1e-12)
-    assert (row.verdict, row.ours_within) == (verdict, ends)
+    assert (row.verdict, row.answer.within) == (verdict, ends)
 
 
 def test_inputs_are_moved_alone_and_then_together() -> None:
@@ -106,7 +106,7 @@ def test_inputs_are_moved_alone_and_then_together() -> None:
 
 def test_a_difference_that_nobody_judged_does_not_agree() -> None:
     row = check(2.7, follows(efficiency), rounding=(2.65, 2.75))
-    assert (row.verdict, row.ours_within) == (DIFFERS, pytest.approx((7.5 / 4.5, 8.5 / 3.5)))
+    assert (row.verdict, row.answer.within) == (DIFFERS, pytest.approx((7.5 / 4.5, 8.5 / 3.5)))
 
 
 def contradiction(printed: ClaimValue, ours: ClaimAnswer, **fields: Any) -> CheckedClaim:
@@ -116,7 +116,7 @@ def contradiction(printed: ClaimValue, ours: ClaimAnswer, **fields: Any) -> Chec
 def test_a_contradiction_stays_one_within_rounding() -> None:
     row = contradiction(2.7, follows(efficiency), rounding=(2.65, 2.75))
     ends = pytest.approx((7.5 / 4.5, 8.5 / 3.5))
-    assert (row.verdict, row.ours_within) == (CONTRADICTION, ends)
+    assert (row.verdict, row.answer.within) == (CONTRADICTION, ends)
     assert contradiction("fixed", gives("per byte")).verdict == CONTRADICTION
     assert contradiction("does not exist", gives(676e3)).verdict == CONTRADICTION
 
@@ -129,7 +129,7 @@ def test_each_reading_tells_what_it_gives() -> None:
         ("a task", 1.0, DIFFERS),
         ("an instruction", None, ""),
     ]
-    assert (row.verdict, row.ours, row.relative_error) == (READING, None, None)
+    assert (row.verdict, row.answer.ours, row.relative_error) == (READING, None, None)
 
 
 def test_numbers_beside_words_are_not_compared() -> None:
