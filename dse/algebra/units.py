@@ -175,20 +175,14 @@ def show(value: float, name: str) -> str:
     return f"{_digits(float(value) / factor)} {unit}".rstrip()
 
 
-def show_exactly(value: float, name: str) -> str:
-    """Return a value in SI as `show` does, with all its digits if that would round it.
+def exact_text(value: float, name: str) -> str:
+    """Return text that `parse` reads back as exactly `value`, with a prefix if possible.
 
     Examples
     --------
-    >>> show_exactly(4e8, "clock_hz"), show_exactly(123456789.0, "clock_hz")
+    >>> exact_text(4e8, "clock_hz"), exact_text(123456789.0, "clock_hz")
     ('400 MHz', '123.456789 MHz')
     """
-    shown = show(value, name)
-    return shown if parse(shown, name) == value else exact_text(value, name)
-
-
-def exact_text(value: float, name: str) -> str:
-    """Return text that `parse` reads back as exactly `value`, with a prefix if possible."""
     factor, unit = scale([value], name)
     if unit and math.isfinite(value / factor):
         for digits in (f"{value / factor:.12g}", f"{float(value / factor)!r}"):

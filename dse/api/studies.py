@@ -10,7 +10,6 @@ from typing import Annotated, Any
 from dse.api.arguments import Kind, assigned, public
 from dse.errors import ArgumentError
 from dse.files.document import Assignments, Document, assignments
-from dse.runs.measurements import require_nothing_measured
 from dse.search.open_problem import OpenProblem, opened
 from dse.study import study as studies
 from dse.study.overrides import OVERRIDE_EXAMPLE, override
@@ -124,6 +123,8 @@ def problem(study: StudySource, *, overrides: Overrides | None = None) -> OpenPr
     dse.errors.StudyError
         The study has errors: all of them at once.
     """
+    from dse.runs.measurements import require_nothing_measured  # few read a study for this
+
     prepared = load(study, overrides=overrides)
     require_nothing_measured(prepared)
     return opened(prepared.problem)

@@ -412,7 +412,7 @@ def with_axes(written: schema.StudyFile, reader: Reader) -> schema.StudyFile:
         if isinstance(cells, list):
             axes[name] = [*dict.fromkeys(cells)]
         elif units.suffix(quantity):
-            axes[name] = [units.show_exactly(one, quantity) for one in np.unique(cells).tolist()]
+            axes[name] = [units.exact_text(one, quantity) for one in np.unique(cells).tolist()]
         else:
             axes[name] = np.unique(cells).tolist()
     if math.prod(map(len, axes.values())) > MOST_CODES:

@@ -74,24 +74,12 @@ class Axis:
         """Return a value with its unit, exactly."""
         if not units.suffix(self.unit_name):
             return self.labels[choice]
-        return units.show_exactly(float(self.columns[self.unit_name][choice]), self.unit_name)
+        return units.exact_text(float(self.columns[self.unit_name][choice]), self.unit_name)
 
     def cell_ends(self, name: str, step: int) -> tuple[Column, Column]:
         """Return the least and largest value of a column in each cell of `step` values."""
-        values = self.columns[name]
-        if name not in self._monotone:
-            starts = np.arange(0, self.size, step)
-            return np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
-        first, last = values[::step], values[step - 1 :: step]
-        if len(last) < len(first):  # the last cell is not full
-            last = np.append(last, values[-1])
-        return np.minimum(first, last), np.maximum(first, last)
-
-    @cached_property
-    def _monotone(self) -> frozenset[str]:
-        """Return columns that never fall or never rise: the ends of a cell are its extremes."""
-        steps = {name: np.diff(values) for name, values in self.columns.items()}
-        return frozenset(name for name, by in steps.items() if (by >= 0).all() or (by <= 0).all())
+        values, starts = self.columns[name], np.arange(0, self.size, step)
+        return np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
 
     @cached_property
     def coordinates(self) -> Column | None:
@@ -301,8 +289,6 @@ def design_text(design: Mapping[str, Value], unit_names: Mapping[str, str]) -> s
     def shown(name: str, value: Value) -> str:
         if isinstance(value, str):
             return value
-        return (
-            units.show_exactly(value, unit_names[name]) if name in unit_names else f"{value:.12g}"
-        )
+        return units.exact_text(value, unit_names[name]) if name in unit_names else f"{value:.12g}"
 
     return ", ".join(f"{name} = {shown(name, value)}" for name, value in design.items())

@@ -221,34 +221,6 @@ def condition(*states: bool | None) -> Condition:
     return Condition(holds, fails)
 
 
-def states_of(found: Condition) -> list[bool | None]:
-    told = {(True, False): True, (False, True): False, (False, False): None}
-    return [told[bool(h), bool(f)] for h, f in zip(found.holds, found.fails, strict=True)]
-
-
-def test_conditions_join_with_three_values() -> None:
-    one, other = (list(states) for states in zip(*product(STATES, STATES), strict=True))
-    both = [
-        False if False in pair else None if None in pair else True
-        for pair in zip(one, other, strict=True)
-    ]
-    some = [
-        True if True in pair else None if None in pair else False
-        for pair in zip(one, other, strict=True)
-    ]
-    assert states_of(condition(*one) & condition(*other)) == both
-    assert states_of(condition(*one) | condition(*other)) == some
-    assert states_of(~condition(True, False, None)) == [False, True, None]
-    plain = np.array([True, False])
-    for state in STATES:
-        pair = condition(state, state)
-        assert states_of(pair & plain) == states_of(plain & pair) == [state, False]
-        joined = [True, state]
-        assert states_of(pair | plain) == states_of(plain | pair) == joined
-    with pytest.raises(TypeError):
-        condition(True) & enclosed([(0, 1)])
-
-
 def test_a_choice_takes_what_is_certain_and_else_both() -> None:
     yes, no = enclosed([(1, 2)] * 3), enclosed([(5, 7)] * 3)
     found = np.where(condition(True, False, None), yes, no)
@@ -259,19 +231,6 @@ def test_a_choice_takes_what_is_certain_and_else_both() -> None:
     plain = np.where(np.array([True, False, True]), yes, no)
     assert plain.low.tolist() == [1, 5, 1]
     assert plain.high.tolist() == [2, 7, 2]
-
-
-def test_rows_and_shapes_of_a_range() -> None:
-    x = enclosed([(1, 2), (3, 4), (5, 6), (7, 8)])
-    assert x.shape == (4,)
-    assert np.ndim(x) == 1
-    assert (x[1].low, x[1].high) == (3, 4)
-    assert x.reshape((2, 2)).shape == (2, 2)
-    assert x.reshape((2, 2)).high.tolist() == [[2, 4], [6, 8]]
-    wide = Enclosure(np.zeros(1), np.ones(3))
-    assert wide.low.shape == wide.high.shape == (3,)
-    clipped = np.clip(enclosed([(0, 9)]), 2.0, 4.0)
-    assert (clipped.low, clipped.high) == (2, 4)
 
 
 @pytest.mark.parametrize("exponent", [1, 2, 3, 4])
