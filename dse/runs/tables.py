@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.errors import MissingLibraryError, OutputError
+from dse.errors import OutputError, extra_module
 from dse.files.csv import as_written, inert
 from dse.model import tables
 from dse.model.space import Index
@@ -84,11 +84,11 @@ def _as_written(row: dict[Any, Any]) -> Row:
 def write_evaluations(table: Table, folder: Path) -> None:
     """Write a table as evaluations.parquet, without pyarrow not."""
     if has_parquet():
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+        import pyarrow.parquet
 
-        columns = [_arrow(values) for values in table.values()]
-        pq.write_table(pa.Table.from_arrays(columns, names=[*table]), folder / EVALUATIONS)
+        columns = [_arrow(pyarrow, values) for values in table.values()]
+        found = pyarrow.Table.from_arrays(columns, names=[*table])
+        pyarrow.parquet.write_table(found, folder / EVALUATIONS)
 
 
 def read_evaluations(run: Path, rows: int) -> Table:
@@ -104,13 +104,10 @@ def read_evaluations(run: Path, rows: int) -> Table:
     path = run / EVALUATIONS
     if not rows and not path.exists():
         return {}
-    if not has_parquet():
-        raise MissingLibraryError(f"{path}", "pyarrow", "parquet")
-    import pyarrow.parquet as pq
-
+    parquet = extra_module("pyarrow.parquet", f"{path}", "pyarrow", "parquet")
     most = min((rows + 1) * ROW_BYTE, FILE_BYTE)
     try:
-        with pq.ParquetFile(path) as file:
+        with parquet.ParquetFile(path) as file:
             if 8 * file.metadata.num_rows * file.metadata.num_columns > most:
                 raise ValueError(f"it unpacks to more than {most:,} bytes")
             found = file.read()
@@ -119,10 +116,8 @@ def read_evaluations(run: Path, rows: int) -> Table:
     return {name: found[name].to_numpy() for name in found.column_names}
 
 
-def _arrow(values: NDArray[Any]) -> Any:
+def _arrow(pa: Any, values: NDArray[Any]) -> Any:
     """Return a column as an array of pyarrow without `pyarrow.array`, which imports pandas."""
-    import pyarrow as pa
-
     if values.dtype == object:
         there = np.array([isinstance(value, str) for value in values], dtype=bool)
         texts = [value.encode() if isinstance(value, str) else b"" for value in values]
