@@ -113,39 +113,23 @@ JUDGEMENTS = (CONTRADICTION, RESIDUAL, READING)
 class Claim:
     """A number or statement printed in a paper, and the computation of ours.
 
+    Attributes without an entry are as the columns of `dse.contract.claim_table`.
+
     Attributes
     ----------
-    name
-        Unique, such as ``logca-5.4-t2-overhead-cutoff``.
     paper
         Key of the paper, one word, such as ``logca``.
     source
         Its authors, title and place.
-    where
-        Section, table, equation or figure.
-    statement
-        The claim in our words.
     printed
         The printed value: a number, a name, a bound such as ``< 0.5``, or True for a statement.
-    unit
-        Unit of the number, as `dse.algebra.units` reads it, or empty for plain numbers.
     rounding
         Range of values that round to a printed number.
     ours
         The value of our models, in the same unit, or None if it cannot be checked, or depends on
         the reading.
-    verdict
-        One of `JUDGEMENTS`, or empty if it is computed.
-    against
-        The other printed value, and its place, that contradicts this one.  `ours` follows from it.
     readings
         Value for each reading, by its words, or None for a reading without a value to compare.
-    refers_to
-        Name of the claim with the finding of which this one is a part.
-    reason
-        Reason for the verdict.
-    inputs
-        Source of every input: ``table``, ``text``, ``read off figure N``.
     place
         File and line, for messages.
     """
