@@ -42,21 +42,19 @@ def _check_parameters(model: Model, where: str) -> None:
         names == list(accepted),
         f"{where}: declares the parameters {names}, but the function takes {list(accepted)}",
     )
-    for parameter in model.parameters:
-        low, high, default = parameter.low, parameter.high, parameter.default
-        signature = accepted[parameter.name].default
+    for one in model.parameters:
+        signature = accepted[one.name].default
+        default = None if signature is inspect.Parameter.empty else signature
         require(
-            bool(np.isfinite([low, high]).all()) and low <= high,
-            f"{where}: {parameter.name} ranges from {low} to {high}; low must not exceed high",
-        )
-        require(
-            default == (None if signature is inspect.Parameter.empty else signature),
-            f"{where}: {parameter.name} defaults to {default} in its record, but not in the "
+            one.default == default,
+            f"{where}: {one.name} defaults to {one.default} in its record, but not in the "
             "signature; make them agree",
         )
+        inside = one.low if default is None else default
         require(
-            default is None or low <= default <= high,
-            f"{where}: {parameter.name} defaults to {default}, outside its range",
+            -np.inf < one.low <= inside <= one.high < np.inf,
+            f"{where}: {one.name} ranges from {one.low} to {one.high}, by default {default}; "
+            "low must not exceed high, nor the default lie outside",
         )
 
 
@@ -65,13 +63,10 @@ def _free(model: Model) -> list[Parameter]:
 
 
 def _name(model: Model, values: Arguments, row: int) -> str:
-    shown = {
-        parameter.name: int(values[parameter.name][row])
-        if parameter.integer
-        else values[parameter.name][row]
-        for parameter in model.parameters
-    }
-    return model.design_name.format(**shown)
+    drawn = ((one, values[one.name][row]) for one in model.parameters)
+    return model.design_name.format(
+        **{one.name: int(value) if one.integer else value for one, value in drawn}
+    )
 
 
 def _check_designs(model: Model, where: str) -> None:
@@ -85,10 +80,9 @@ def _check_designs(model: Model, where: str) -> None:
         return
     require(bool(_free(model)), f"{where}: has neither designs nor a design parameter")
     drawn = _drawn(model)
-    points = {
-        tuple(drawn[parameter.name][row] for parameter in _free(model)) for row in range(probe.FEW)
-    }
-    names = {_name(model, drawn, row) for row in range(probe.FEW)}
+    rows = range(probe.FEW)
+    points = {tuple(drawn[one.name][row] for one in _free(model)) for row in rows}
+    names = {_name(model, drawn, row) for row in rows}
     require(
         len(names) == len(points),
         f"{where}: design_name {model.design_name!r} names two designs alike; "
