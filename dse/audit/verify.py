@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from dse.audit.verdict import FAILS, FOUND, HOLDS, Check, Find, Verification, ch
 from dse.errors import DseError, OutputError, shortened
 from dse.files.json import jsonable
 from dse.model import tables
-from dse.model.evaluation import LEDGER, Ledger, ledger_of
+from dse.model.evaluation import LEDGER, ledger_of
 from dse.model.front import nondominated
 from dse.model.problem import Problem
 from dse.model.space import Index
@@ -30,7 +30,7 @@ from dse.runs.limits import BOUND_TOLERANCE
 from dse.runs.manifest import front_facts, study_facts
 from dse.runs.notes import FrontOfPart
 from dse.runs.runner import measure_front
-from dse.runs.tables import EVALUATIONS, FEASIBLE, read_evaluations
+from dse.runs.tables import EVALUATIONS, FEASIBLE, FRONT, read_evaluations
 from dse.search import Progress
 from dse.study import study
 from dse.study.study import Study
@@ -38,30 +38,29 @@ from dse.study.study import Study
 ACCOUNTS = ("evaluated", "pruned_as_dominated", "pruned_as_infeasible")
 """Counts of designs in a certificate."""
 
+Rows = NDArray[np.intp]
+
 
 @dataclass(frozen=True)
 class WrittenFront:
     """The front of one value of a sweep (`where`, as an assignment), or of the one study.
 
-    `numbers` are its rows of front.csv, counted from 0.  `index`, `loss` and `feasible` are its
-    designs, evaluated again, and `equals` the written number of designs that share each vector.
+    `numbers` are its rows of front.csv, counted from 0, and `table` their cells as text.  `index`,
+    `loss` and `feasible` are its designs, evaluated again.
     """
 
     where: str
     study: Study
-    numbers: NDArray[np.int64]
+    numbers: Rows
+    table: Table
     index: Index
     loss: NDArray[np.float64]
     feasible: NDArray[np.bool_]
-    equals: NDArray[np.object_]
 
     @property
     def problem(self) -> Problem:
         """Return the problem of the study."""
         return self.study.problem
-
-
-Rows = NDArray[np.intp]
 
 
 class NoDesignError(OutputError):
@@ -89,9 +88,10 @@ def written_fronts(run: Finished) -> Iterator[WrittenFront]:
             index = finished.find_designs(prepared.problem, rows)
         except OutputError as error:
             raise NoDesignError(f"{where}: {error}" if where else str(error)) from error
-        found, places = prepared.problem.evaluate(index), np.array(numbers, dtype=np.int64)
-        equals = np.array([row.get(tables.EQUALS, "") for row in rows], dtype=object)
-        yield WrittenFront(where, prepared, places, index, found.loss, found.feasible, equals)
+        names = run.rows[0] if run.rows else ()
+        table = {name: np.array([row[name] for row in rows], dtype=object) for name in names}
+        found, places = prepared.problem.evaluate(index), np.array(numbers, dtype=np.intp)
+        yield WrittenFront(where, prepared, places, table, index, found.loss, found.feasible)
 
 
 def check_accounting(run: Finished, every: Points) -> Check:
@@ -99,33 +99,48 @@ def check_accounting(run: Finished, every: Points) -> Check:
     certificate = run.manifest["certificate"]
     designs = sum(point.problem.whole_size for point in every)
     evaluated, *pruned = (certificate[name] for name in ACCOUNTS)
-    accounted = evaluated + sum(pruned)
+    accounted, exact = evaluated + sum(pruned), run.manifest["exact"]
     shown = (
         f"{evaluated:,} evaluated + {pruned[0]:,} pruned as dominated "
         f"+ {pruned[1]:,} pruned as infeasible"
     )
-    wrong = _miscounted(run, certificate, every)
-    exact = run.manifest["exact"]
+    wrong = [*_wrong_counts(run, designs, accounted)]
     if exact != (accounted == designs) or accounted > designs:
         claim = "exact" if exact else "not exact"
         wrong.append(f"{shown} is {accounted:,} of {designs:,} designs, and the front {claim}")
-    if (by := sum(certificate["pruned_by"].values())) != sum(pruned):
-        wrong.append(f"certificate.pruned_by is {by:,} in all, and should be {sum(pruned):,}")
-    wrong += _wrong_feasible(run, evaluated, pruned[0], accounted == designs)
-    wrong = wrong or _wrong_ledger(run, evaluated, sum(pruned), every)
+    if not wrong and not _is_right_ledger(run, every, designs):
+        wrong.append(f"{LEDGER} of the manifest contradicts its counts")
     return check_of("accounting", wrong, f"{shown} {'=' if exact else 'of'} {designs:,} designs")
 
 
-def _wrong_ledger(run: Finished, evaluated: int, pruned: int, every: Points) -> list[str]:
-    """Return the errors of the ledger of the manifest."""
-    said, designs = ledger_of(run.manifest), sum(point.problem.whole_size for point in every)
+def _wrong_counts(run: Finished, designs: int, accounted: int) -> Iterator[str]:
+    """Yield the counts of the manifest that differ from its study, rows and other counts."""
+    said, certificate = run.manifest, run.manifest["certificate"]
+    evaluated, dominated, infeasible = (certificate[name] for name in ACCOUNTS)
+    feasible, known = said["feasible"], said["feasible_in_space"]
+    right = feasible + dominated if known is not None and accounted == designs else None
+    counts = (
+        ("certificate.designs", certificate["designs"], designs),
+        ("evaluated", said["evaluated"], evaluated),
+        ("certificate.pruned_by", sum(certificate["pruned_by"].values()), dominated + infeasible),
+        ("feasible_in_space", known, right),
+    )
+    for name, count, expected in counts:
+        yield from _differences(name, count, expected)
+    if not len(run.rows) <= feasible <= evaluated:
+        yield f"{feasible:,} feasible is less than the front or more than were evaluated"
+
+
+def _is_right_ledger(run: Finished, every: Points, designs: int) -> bool:
+    """Return whether the ledger of the manifest agrees with its right counts."""
+    said, certificate = ledger_of(run.manifest), run.manifest["certificate"]
+    evaluated, *pruned = (certificate[name] for name in ACCOUNTS)
     failed = sum(_failed(point.problem) for point in every)
     right = said.failed == failed if said.settled else said.failed <= failed
-    open_ended = any(point.problem.continuous for point in every)
     right &= said.exact == run.manifest["exact"]
+    right &= (said.known, said.pruned) == (evaluated, sum(pruned))
     whole = said.known + said.failed + said.unknown + said.pruned
-    right &= (said.known, said.pruned) == (evaluated, pruned) and (open_ended or whole == designs)
-    return [] if right else [f"{LEDGER} of the manifest contradicts its counts"]
+    return right and (whole == designs or any(point.problem.continuous for point in every))
 
 
 def _failed(problem: Problem) -> int:
@@ -136,36 +151,11 @@ def _failed(problem: Problem) -> int:
     return each * problem.measured.setup.ledger.failed
 
 
-def _miscounted(run: Finished, certificate: Mapping[str, Any], every: Points) -> list[str]:
-    """Return the counts of the manifest that differ from its study and rows."""
-    counts = [
-        ("certificate.designs", certificate, sum(point.problem.whole_size for point in every)),
-        ("evaluated", run.manifest, certificate["evaluated"]),
-    ]
-    return [
-        f"{name} of the manifest is {said:,}, and should be {right:,}"
-        for name, holder, right in counts
-        if (said := holder[name.rpartition(".")[2]]) != right
-    ]
-
-
-def _wrong_feasible(run: Finished, evaluated: int, dominated: int, every: bool) -> list[str]:
-    """Return errors in the counts of feasible designs, of the evaluated ones and of all."""
-    feasible, known = run.manifest["feasible"], run.manifest["feasible_in_space"]
-    if not len(run.rows) <= feasible <= evaluated:
-        return [f"{feasible:,} feasible is less than the front or more than were evaluated"]
-    if known is None or (known == feasible + dominated and every):
-        return []
-    right = f"{feasible:,} feasible + {dominated:,} pruned as dominated"
-    return [f"feasible_in_space of the manifest is {known:,}, and should be {right}"]
-
-
 def check_designs(run: Finished, every: Points) -> Check:
     """Check that every row is a design, and no design is there twice."""
-    wrong = []
     placed = np.concatenate([point.numbers for point in every])
-    for number in sorted(set(range(len(run.rows))) - set(placed.tolist())):
-        wrong.append(f"row {number + 1} has a value that is not in the sweep")
+    lost = np.setdiff1d(np.arange(len(run.rows)), placed)
+    wrong = [f"row {number + 1} has a value that is not in the sweep" for number in lost]
     for point in every:
         _, first, at = np.unique(point.index, axis=0, return_index=True, return_inverse=True)
         for row, original in enumerate(first[at.ravel()]):
@@ -179,24 +169,46 @@ def check_designs(run: Finished, every: Points) -> Check:
 
 def check_numbers(run: Finished, every: Points) -> Check:
     """Check every column of every row against the model."""
-    wrong, columns = [], list(run.rows[0]) if run.rows else []
-    for point in every:
-        expected = tables.design_table(point.problem, point.index)
-        rows = [run.rows[number] for number in point.numbers]
-        lacking = [name for name in expected if rows and name not in columns]
-        wrong += [f"front.csv lacks the column {name}" for name in lacking]
-        for name in columns:
-            swept = run.sweep is not None and name == run.sweep.header
-            if name not in expected and (swept or name == tables.EQUALS):  # not of the model
-                continue
-            empty = np.full(len(rows), tables.absent(name))  # a column of other values of the sweep
-            values = expected.get(name, empty)
-            for number, row, value in zip(point.numbers, rows, values, strict=True):
-                if not stands_for(row[name], value):
-                    said = f"{row[name]!r} is written, the model gives {value}"
-                    wrong.append(f"row {number + 1}, {name}: {said}")
-    right = f"{len(columns)} columns of {plural(len(run.rows), 'row')} as the model has them"
+    wrong = [
+        text
+        for point in every
+        for text in _wrong_cells(
+            run, FRONT, point.numbers, point.table, tables.design_table(point.problem, point.index)
+        )
+    ]
+    right = f"{len(every[0].table)} columns of {plural(len(run.rows), 'row')} as the model has them"
     return check_of("numbers", wrong, f"{right}, within {BOUND_TOLERANCE:g}, relative")
+
+
+def _wrong_cells(
+    run: Finished, file: str, rows: Rows, part: Table, expected: Table
+) -> Iterator[str]:
+    """Yield the columns that rows of a file lack, and the cells that the model has otherwise."""
+    if len(rows):
+        yield from (f"{file} lacks the column {name}" for name in expected if name not in part)
+    own = {tables.EQUALS, run.sweep.header} if run.sweep else {tables.EQUALS}  # not of the model
+    for name in part.keys() - (own - expected.keys()):
+        empty = np.full(len(rows), tables.absent(name))  # a column of other values of the sweep
+        values = expected.get(name, empty)
+        for row in np.flatnonzero(~_same(part[name], values)):
+            said = f"{part[name][row]!s} is written, the model gives {values[row]}"
+            yield f"row {rows[row] + 1} of {file}, {name}: {said}"
+
+
+def _same(written: NDArray[Any], expected: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which values are the same, numbers within `BOUND_TOLERANCE`, missing ones as NaN."""
+    if written.dtype.kind in "fiub" and expected.dtype.kind in "fiub":
+        with np.errstate(invalid="ignore"):
+            same = np.isclose(written, expected, rtol=BOUND_TOLERANCE, atol=0.0, equal_nan=True)
+        return np.asarray(same)
+    pairs = zip(written.tolist(), expected.tolist(), strict=True)
+    return np.array([_is_cell(a, b) for a, b in pairs], dtype=bool)
+
+
+def _is_cell(written: Any, value: Any) -> bool:
+    """Return whether a cell, maybe a text, is a value."""
+    missing = (written is None or written != written) and (value is None or value != value)
+    return missing or written == value or (isinstance(written, str) and stands_for(written, value))
 
 
 def check_feasible(every: Points) -> Check:
@@ -228,7 +240,7 @@ def check_evaluations(run: Finished, every: Points) -> Check:
     try:
         if not (table := read_evaluations(run.folder, run.manifest["evaluations_stored"])):
             return check_of("evaluations", [], "none is kept")
-        wrong = list(_wrong(run, every, table))
+        wrong = [*_wrong_evaluations(run, every, table)]
     except OutputError as error:
         return check_of("evaluations", [str(error)], "")
     rows = plural(_length(table), "row")
@@ -240,51 +252,31 @@ def _length(table: Table) -> int:
     return len(next(iter(table.values()), ()))
 
 
-def _wrong(run: Finished, every: Points, table: Table) -> Iterator[str]:
-    said, file = run.manifest["evaluations_stored"], EVALUATIONS
-    if said != _length(table):
-        shown = plural(_length(table), "row")
+def _wrong_evaluations(run: Finished, every: Points, table: Table) -> Iterator[str]:
+    said, count, file = run.manifest["evaluations_stored"], _length(table), EVALUATIONS
+    if said != count:
+        shown = plural(count, "row")
         yield f"{file} has {shown}, and evaluations_stored of the manifest is {said}"
-    placed: list[Rows] = []
-    for choice, point in zip(run.choices, every, strict=True):
-        rows = _rows_of(run, choice, table)
-        placed.append(rows)
-        yield from _wrong_part(run, point, rows, {n: values[rows] for n, values in table.items()})
+    placed: list[Rows] = [np.arange(count)]
+    if run.sweep is not None:
+        if run.sweep.header not in table:
+            raise OutputError(f"{file} lacks the column {run.sweep.header}")
+        values = (np.full(count, value) for value in run.sweep.values)
+        swept = table[run.sweep.header]
+        placed = [np.flatnonzero(_same(swept, value)) for value in values]
+    for point, rows in zip(every, placed, strict=True):
+        part = {name: values[rows] for name, values in table.items()}
+        index = _designs(point, rows, part, file)
+        for row in np.flatnonzero(~_rising(index)):
+            yield f"row {rows[row + 1] + 1} of {file} is a design again, or out of order"
+        expected = tables.design_table(point.problem, index)
+        expected[FEASIBLE] = point.problem.evaluate(index).feasible
+        yield from _wrong_cells(run, file, rows, part, expected)
     together = np.concatenate(placed)
-    if len(together) != _length(table):
+    if len(together) != count:
         yield f"{file} has rows of values that are not in the sweep"
     elif (np.diff(together) < 0).any():
         yield f"{file} has rows that are not in the order of the sweep"
-
-
-def _rows_of(run: Finished, choice: int, table: Table) -> Rows:
-    """Return which rows belong to one value of the sweep."""
-    if run.sweep is None:
-        return np.arange(_length(table))
-    column, value = run.sweep.header, run.sweep.values[choice]
-    if column not in table:
-        raise OutputError(f"{EVALUATIONS} lacks the column {column}")
-    return np.flatnonzero(_same(table[column], np.full(_length(table), value)))
-
-
-def _wrong_part(run: Finished, point: WrittenFront, rows: Rows, part: Table) -> Iterator[str]:
-    """Yield the errors of the evaluations at one value of the sweep."""
-    file = EVALUATIONS
-    index = _designs(point, rows, part, file)
-    for row in np.flatnonzero(~_rising(index)):
-        yield f"row {rows[row + 1] + 1} of {file} is a design again, or out of order"
-    expected = tables.design_table(point.problem, index)
-    expected[FEASIBLE] = point.problem.evaluate(index).feasible
-    lacking = [name for name in expected if name not in part]
-    yield from (f"{file} lacks the column {name}" for name in lacking)
-    for name, written in part.items():
-        if run.sweep is not None and name == run.sweep.header:
-            continue  # it has the value of the sweep of each row
-        empty = np.full(len(index), tables.absent(name))  # a column of other values of the sweep
-        for row in np.flatnonzero(~_same(written, expected.get(name, empty))):
-            model = f", the model gives {expected[name][row]}" if name in expected else ""
-            place = f"row {rows[row] + 1} of {file}, {name}"
-            yield f"{place}: {written[row]!s} is written{model}"
 
 
 def _designs(point: WrittenFront, rows: Rows, part: Table, file: str) -> Index:
@@ -306,20 +298,6 @@ def _rising(index: Index) -> NDArray[np.bool_]:
     return rising
 
 
-def _same(written: NDArray[np.generic], expected: NDArray[np.generic]) -> NDArray[np.bool_]:
-    """Return which values are the same, numbers within `BOUND_TOLERANCE`, missing ones as NaN."""
-    if written.dtype.kind in "fiub" and expected.dtype.kind in "fiub":
-        with np.errstate(invalid="ignore"):
-            same = np.isclose(written, expected, rtol=BOUND_TOLERANCE, atol=0.0, equal_nan=True)
-        return np.asarray(same)
-    pairs = zip(written.tolist(), expected.tolist(), strict=True)
-    return np.array([a == b or (_is_empty(a) and _is_empty(b)) for a, b in pairs], dtype=bool)
-
-
-def _is_empty(value: object) -> bool:
-    return value is None or value != value
-
-
 MOST_FOUND = 20
 """Most designs that are kept of the best that a front lacks."""
 
@@ -327,13 +305,8 @@ EVERY, SOME = "every design", "random designs and neighbours of the front"
 EVERY_MEASURED, SOME_MEASURED = "every design that was measured", f"{SOME}, if they were measured"
 """Designs that were tried."""
 
-Designs = tuple[Index, NDArray[np.float64]]
-"""Designs (n, d) and their losses (n, m)."""
 
-
-def verify_run(
-    folder: Path, *, trials: int, seed: int = 0, progress: Progress | None = None
-) -> Verification:
+def verify_run(folder: Path, *, trials: int, progress: Progress | None = None) -> Verification:
     """Check the run in `folder` again, with parameters and errors as in `dse.verify`."""
     manifest = record.read_manifest(folder, changed=True)
     ledger = ledger_of(manifest)
@@ -364,51 +337,80 @@ def verify_run(
         check_summary(run, points),
         check_evaluations(run, points),
     )
-    known = run.manifest["feasible_in_space"]
-    verified = Verification(folder, ledger, found)
-    return _challenged(verified, points, trials, seed, known, progress)
+    return _challenged(Verification(folder, ledger, found), run, points, trials, progress)
+
+
+class _Tried(NamedTuple):
+    """Designs tried against one front: their number, feasible, lacking, the best of these.
+
+    `wrong` are rows of the front whose number of equal designs is another.
+    """
+
+    tried: int
+    feasible: int
+    found: int
+    wrong: int
+    finds: list[Find]
 
 
 def _challenged(
-    verified: Verification,
-    points: tuple[WrittenFront, ...],
-    trials: int,
-    seed: int,
-    known: int | None,
-    progress: Progress | None,
+    verified: Verification, run: Finished, points: Points, trials: int, progress: Progress | None
 ) -> Verification:
     """Return the checks and the attempt to find designs that the front lacks."""
-    share = max(1, trials // len(points))
-    tried = feasible = found = wrong = 0
-    finds: list[Find] = []
-    for number, point in enumerate(points):
-        random = np.random.default_rng([seed, number])
-        printed, best = {row.tobytes() for row in point.index}, (point.index[:0], point.loss[:0])
-        equals = np.zeros(len(point.loss), dtype=np.int64)
-        for rivals in challenge.rival_designs(point.problem, point.index, share, random):
-            designs = rivals[point.problem.known(rivals)]
-            evaluation = point.problem.evaluate(designs)
-            good = np.flatnonzero(evaluation.feasible)
-            tried, feasible = tried + len(designs), feasible + len(good)
-            lacking = good[_lacking(point, designs[good], evaluation.loss[good], printed)]
-            found += len(lacking)
-            equals += _equal_counts(evaluation.loss[good], point.loss)
-            best = _best(best, (designs[lacking], evaluation.loss[lacking]))
-            if progress is not None:
-                progress(min(tried, trials), trials)
-        finds += [_find(point, *pair) for pair in zip(*best, strict=True)]
-        if point.equals.any() and point.problem.size <= share:
-            wrong += int((equals.astype(str) != point.equals).sum())
-    which = _which([point.problem for point in points], share)
-    check = _challenge(verified.ledger, which, tried, feasible, found, known, wrong)
+    share, done = max(1, trials // len(points)), 0
+
+    def step(more: int) -> None:
+        nonlocal done
+        done += more
+        if progress is not None:
+            progress(min(done, trials), trials)
+
+    each = [_try(point, share, number, step) for number, point in enumerate(points)]
+    tried, feasible, found, wrong = map(sum, zip(*(one[:4] for one in each), strict=True))
+    which, known = _which(points, share), run.manifest["feasible_in_space"]
+    text, verdict = f"{tried:,} tried ({which}), {feasible:,} feasible, ", FAILS
+    if wrong:
+        text += f"and {tables.EQUALS} of {plural(wrong, 'row')} is wrong"
+    elif which == EVERY and known not in (None, feasible):
+        text += f"and feasible_in_space of the manifest is {known}"
+    elif not found:
+        text, verdict = f"{text}none missing from the front", HOLDS
+    elif verified.ledger.settled:
+        text += f"{found:,} missing from the front, which refutes that it is exact"
+    else:
+        text += f"{found:,} missing from the front: improvements on a front that is not proven"
+        verdict = FOUND
+    checks = (*verified.checks, Check("challenge", verdict, text))
+    finds = tuple(find for one in each for find in one.finds)[:MOST_FOUND]
     return replace(
-        verified,
-        checks=(*verified.checks, check),
-        tried=tried,
-        feasible=feasible,
-        found=found,
-        finds=tuple(finds[:MOST_FOUND]),
+        verified, checks=checks, tried=tried, feasible=feasible, found=found, finds=finds
     )
+
+
+def _try(point: WrittenFront, share: int, number: int, step: Callable[[int], None]) -> _Tried:
+    """Compare so many designs with a front."""
+    tried = feasible = found = wrong = 0
+    random, known = np.random.default_rng([0, number]), {row.tobytes() for row in point.index}
+    index, loss = point.index[:0], point.loss[:0]
+    equals = np.zeros(len(point.loss), dtype=np.int64)
+    for rivals in challenge.rival_designs(point.problem, point.index, share, random):
+        designs = rivals[point.problem.known(rivals)]
+        evaluation = point.problem.evaluate(designs)
+        good, losses = designs[evaluation.feasible], evaluation.loss[evaluation.feasible]
+        tried, feasible = tried + len(designs), feasible + len(good)
+        equals += _equal_counts(losses, point.loss)
+        if lacking := _lacking(point, good, losses, known):
+            found += len(lacking)
+            index = np.concatenate([index, good[lacking]])
+            loss = np.concatenate([loss, losses[lacking]])
+            kept = nondominated(loss)
+            index, loss = index[kept], loss[kept]
+        step(len(designs))
+    said = point.table.get(tables.EQUALS)
+    if said is not None and said.any() and point.problem.size <= share:
+        wrong = int((equals.astype(str) != said).sum())
+    finds = [_find(point, *pair) for pair in zip(index, loss, strict=True)]
+    return _Tried(tried, feasible, found, wrong, finds)
 
 
 def _equal_counts(loss: NDArray[np.float64], front: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -418,23 +420,14 @@ def _equal_counts(loss: NDArray[np.float64], front: NDArray[np.float64]) -> NDAr
     return np.bincount(row[(as_good == front[row]).all(axis=1)], minlength=len(front))
 
 
-def _which(problems: Sequence[Problem], share: int) -> str:
-    """Return the description of the tried designs if each problem has so many trials."""
-    whole = all(problem.size <= share for problem in problems)
-    limits = [(one.measured, one.beforehand) for one in problems]
+def _which(points: Points, share: int) -> str:
+    """Return the description of the tried designs if each front has so many trials."""
+    whole = all(point.problem.size <= share for point in points)
+    limits = [(one.problem.measured, one.problem.beforehand) for one in points]
     known = [(one.setup.seen, most.most) for one, most in limits if one and most]
     if any(len(seen) < most for seen, most in known):
         return EVERY_MEASURED if whole else SOME_MEASURED
     return EVERY if whole else SOME
-
-
-def _best(before: Designs, more: Designs) -> Designs:
-    """Return the nondominated designs of both, for showing."""
-    if not len(more[0]):
-        return before
-    index, loss = (np.concatenate(parts) for parts in zip(before, more, strict=True))
-    kept = nondominated(loss)
-    return index[kept], loss[kept]
 
 
 def _lacking(
@@ -467,24 +460,6 @@ def _find(point: WrittenFront, design: NDArray[np.int64], loss: NDArray[np.float
     return Find(text, objective_values(point.problem, loss), relation, row)
 
 
-def _challenge(
-    ledger: Ledger, which: str, tried: int, feasible: int, found: int, known: int | None, wrong: int
-) -> Check:
-    text = f"{tried:,} tried ({which}), {feasible:,} feasible, "
-    if wrong:
-        return Check(
-            "challenge", FAILS, f"{text}and {tables.EQUALS} of {plural(wrong, 'row')} is wrong"
-        )
-    if which == EVERY and known not in (None, feasible):
-        return Check("challenge", FAILS, f"{text}and feasible_in_space of the manifest is {known}")
-    if not found:
-        return Check("challenge", HOLDS, f"{text}none missing from the front")
-    missing = f"{text}{found:,} missing from the front"
-    if ledger.settled:
-        return Check("challenge", FAILS, f"{missing}, which refutes that it is exact")
-    return Check("challenge", FOUND, f"{missing}: improvements on a front that is not proven")
-
-
 def check_summary(run: Finished, every: Points) -> Check:
     """Check the manifest's account of the front: its quality, notes, and the recommended design."""
     parts = [_measured(point, run, place) for place, point in enumerate(every)]
@@ -515,38 +490,24 @@ def _compared(name: str, run: Finished, facts: Mapping[str, Any], right: str) ->
 
 def _differences(name: str, said: Any, right: Any) -> Iterator[str]:
     """Yield the differences of plain data."""
-    if isinstance(said, dict) and isinstance(right, dict):
-        for key in dict.fromkeys([*right, *said]):
+    if isinstance(said, dict | list) and type(said) is type(right):
+        old, new = (dict(enumerate(one)) if isinstance(one, list) else one for one in (said, right))
+        for key in dict.fromkeys([*new, *old]):
             path = f"{name}.{key}".lstrip(".")
-            if key not in said:
+            if key not in old:
                 yield f"{path} is missing from the manifest"
-            elif key in right:
-                yield from _differences(path, said[key], right[key])
+            elif key in new:
+                yield from _differences(path, old[key], new[key])
             else:
                 yield f"{path} of the manifest does not belong there"
-    elif isinstance(said, list) and isinstance(right, list):
-        yield from _different_lists(name, said, right)
     elif not _is_same(said, right):
         yield f"{name} of the manifest is {_shown(said)}, and should be {_shown(right)}"
 
 
-def _different_lists(name: str, said: list[Any], right: list[Any]) -> Iterator[str]:
-    if len(said) == len(right):
-        for place, pair in enumerate(zip(said, right, strict=True)):
-            yield from _differences(f"{name}.{place}", *pair)
-        return
-    yield f"{name} of the manifest has {len(said):,} entries, and should have {len(right):,}"
-    for entry in right:
-        if isinstance(entry, str) and entry not in said:
-            yield f"{name} of the manifest lacks {_shown(entry)!r}"
-
-
 def _is_same(said: Any, right: Any) -> bool:
     """Return whether two plain values are the same, numbers within `BOUND_TOLERANCE`."""
-    if isinstance(said, bool) or not isinstance(said, int | float):
-        return bool(said == right)
-    if not isinstance(right, int | float):
-        return False
+    if any(isinstance(one, bool) or not isinstance(one, int | float) for one in (said, right)):
+        return type(said) is type(right) and bool(said == right)
     return math.isclose(said, right, rel_tol=BOUND_TOLERANCE, abs_tol=0.0)
 
 

@@ -113,7 +113,7 @@ def test_a_changed_number_is_refused(copy: Callable[[str], Path]) -> None:
     folder = copy("mix")
     rewrite(folder, lambda rows: [rows[0] | {"leakage_power_w": "0.001"}, *rows[1:]])
     assert failures(verify_run(folder, trials=TRIALS)) == {
-        "numbers": "row 1, leakage_power_w: '0.001' is written, the model gives 0.00285"
+        "numbers": "row 1 of front.csv, leakage_power_w: 0.001 is written, the model gives 0.00285"
     }
 
 
@@ -129,7 +129,7 @@ def test_a_rounding_is_forgiven_and_a_changed_name_is_not(copy: Callable[[str], 
     assert "power_w" not in failures(verify_run(folder, trials=TRIALS)).get("numbers", "")
     rewrite(folder, lambda rows: [row | {"bound": "memory"} for row in rows])
     found = failures(verify_run(folder, trials=TRIALS))
-    assert "bound: 'memory' is written, the model gives compute" in found["numbers"]
+    assert "bound: memory is written, the model gives compute" in found["numbers"]
 
 
 def test_a_removed_design_is_refused_and_named(copy: Callable[[str], Path]) -> None:
@@ -177,9 +177,14 @@ def test_a_design_that_is_added_is_refused(
         (
             "composed",
             {"pruned_by": {"bounds first": 7_983_359}},
-            "certificate.pruned_by is 7,983,359 in all, and should be 7,983,358",
+            "certificate.pruned_by of the manifest is 7,983,359, and should be 7,983,358",
         ),
-        ("mix", {"feasible": 50}, "50 feasible is less than the front or more than were evaluated"),
+        (
+            "mix",
+            {"feasible": 50},
+            "feasible_in_space of the manifest is 38, and should be 50; "
+            "50 feasible is less than the front or more than were evaluated",
+        ),
         (
             "composed",
             {"pruned_as_dominated": 7_983_353, "pruned_by": {"bounds first": 7_983_357}},
@@ -240,7 +245,7 @@ def test_the_count_of_all_feasible_designs_is_verified(tmp_path: Path) -> None:
     feasible = run.manifest["feasible_in_space"]
     rewrite(tmp_path / "run", same, feasible_in_space=feasible - 1)
     assert (
-        f"feasible_in_space of the manifest is {feasible - 1}, and should be {feasible} feasible +"
+        f"feasible_in_space of the manifest is {feasible - 1}, and should be {feasible}"
         in (failures(verify_run(tmp_path / "run", trials=TRIALS))["accounting"])
     )
 
