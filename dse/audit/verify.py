@@ -408,7 +408,7 @@ def _try(point: WrittenFront, share: int, number: int, step: Callable[[int], Non
         step(len(designs))
     said = point.table.get(tables.EQUALS)
     if said is not None and said.any() and point.problem.size <= share:
-        wrong = int((equals.astype(str) != said).sum())
+        wrong = int((~_same(said, equals)).sum())  # 2.0 beside empty cells of a heuristic
     finds = [_find(point, *pair) for pair in zip(index, loss, strict=True)]
     return _Tried(tried, feasible, found, wrong, finds)
 

@@ -369,6 +369,9 @@ def test_two_designs_of_equal_objectives(tmp_path: Path) -> None:
     explained = explain_design(tmp_path / "run", ["des.u8=1 des.u16=0 des.clock=1"])
     assert explained.verdict == "equal"
     assert "area 0.03415 mm2 (the same)" in explained.text()
+    methods = {"workload.rate": "1 Gbps", "sweep": "{search.method: [exact, random]}"}
+    dse.run(study, out=tmp_path / "methods", overrides=methods)  # equal designs of one are unknown
+    assert failures(verify_run(tmp_path / "methods", trials=TRIALS)) == {}
 
 
 def test_a_design_of_a_sweep_and_of_columns(runs: Path) -> None:
