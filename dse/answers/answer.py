@@ -15,17 +15,16 @@ from numpy.typing import NDArray
 from dse import contract
 from dse.algebra import units
 from dse.answers import sections
-from dse.answers.design import Pick, amount, bought_section, pick, telling_columns
+from dse.answers.design import Pick, amount, bought_section, pick
 from dse.answers.roofs import roofs_section
 from dse.answers.shortfall import (
     Shortfall,
     margins_section,
-    shortfall,
+    of_point,
     shortfalls,
     undemanded_sections,
 )
 from dse.contract import SIZE
-from dse.model.evaluation import Goal
 from dse.model.graph import explain_missing
 from dse.model.labels import labelled, same_parts
 from dse.model.mixed import PAYLOAD_OFFLOADED, TASKS_OFFLOADED, Mixed
@@ -218,51 +217,53 @@ def _best(
     return Alternative(axis, choice, pick(problem, point[0], preference.quantity), merit)
 
 
-def host_sections(
-    problem: Problem, preference: Preference, answer: Pick, spread: Ranges
-) -> Iterator[Section]:
-    """Yield the cost of the host alone, if it is a design and not the answer."""
+def host_alone(problem: Problem, preference: Preference, answer: Pick) -> Iterator[Alternative]:
+    """Yield the best host alone, or the one that misses least, if it is not the answer."""
     if not len(problem.hosts) or answer.name == ALONE:
         return
     found = problem.evaluate(problem.hosts)
-    missed = np.maximum(found.violation, 0.0)
+    missed = np.maximum(found.violation, 0.0).max(axis=1)
     merit = preference.merit(problem, problem.hosts, found.loss)
-    row = int(np.lexsort((merit, missed.max(axis=1)))[0])
-    point, rules = problem.hosts[row], np.flatnonzero(missed[row] > 0)
-    design = pick(problem, point, preference.quantity)
-    preferred = preference.quantity
-    name = preferred if preferred in answer.quantities and preferred else problem.goals[0].name
+    point = problem.hosts[int(np.lexsort((merit, missed))[0])]
+    violations = of_point(problem, preference, point)
+    design = None if violations else pick(problem, point, preference.quantity)
+    yield Alternative(ALONE, ALONE, design, shortfalls=violations, together=True)
+
+
+def host_section(
+    problem: Problem, host: Alternative, answer: Pick, preferred: str | None, spread: Ranges
+) -> Section:
+    """Return the cost of the host alone."""
+    goals, design = [goal.name for goal in problem.goals], host.closest or answer
+    name = preferred if preferred in answer.quantities and preferred else goals[0]
     value = design.quantities[name]
     low, high = spread.get(name, 2 * (answer.quantities[name],))
     by = " to ".join(dict.fromkeys(change(value, one) for one in (high, low)))
     by = "over a hundred times" if value > ROUGH * high else by
     line = f"The host alone: {in_words(name)} {units.show(value, name)}{f' ({by})' if by else ''}"
-    differences = answer.differences(design, [goal.name for goal in problem.goals])
-    facts = design.to_dict() | {"feasible": not len(rules), "differences": differences}
-    if len(rules):
-        first = shortfall(problem, preference, int(rules[0]), point, float(missed[row, rules[0]]))
-        line += f"; infeasible: {first.text(together=True)}"
-    yield Section("host", "The host alone", (f"{line}.",), facts=facts, brief=())
+    line += f"; infeasible: {host.why_infeasible}" * (host.design is None)
+    facts = host.to_dict(answer, goals) | design.to_dict()
+    return Section("host", "The host alone", (f"{line}.",), facts=facts, brief=())
 
 
 def beside_section(
     problem: Problem,
-    preference: Preference,
     answer: Pick,
     others: Sequence[Alternative],
-    bought: Pick | None,
+    near: Sequence[Pick],
+    hosts: Sequence[Alternative],
 ) -> Section:
     """Return the answer beside the best designs with another choice, and the host alone.
 
-    The design that was `bought` by a small loss comes second.  If no other design meets the
+    A design that is `near`, bought by a small loss, comes second.  If no other design meets the
     constraints, the reasons come first.
     """
     axis = _compared([entry.axis for entry in others])
     others = [entry for entry in others if entry.axis == axis]
     others = sorted(others, key=lambda entry: entry.merit or 0.0)
     designs = {one.design.line: one.design for one in others if one.design is not None}
-    found, near = _few(designs), [*filter(None, [bought])]
-    rivals = [*near, *found, *_fit_hosts(problem, preference, answer)]
+    found = _few(designs)
+    rivals = [*near, *found, *(one.design for one in hosts if one.design is not None)]
     lines = () if rivals else _failures(others, answer)
     picks = [answer, *{one.line: one for one in rivals if one.line != answer.line}.values()]
     if len(picks) < 2:
@@ -280,14 +281,6 @@ def beside_section(
     headers = (f"  {first}", *more, *map(in_words, goals))
     counts = {"shown": len(found), "others": len(designs)}
     return Section("beside", "", lines, headers, rows, facts=counts)
-
-
-def _fit_hosts(problem: Problem, preference: Preference, answer: Pick) -> list[Pick]:
-    """Return the host alone, if it is feasible and not the answer."""
-    if not len(problem.hosts) or answer.name == ALONE:
-        return []
-    fit = problem.hosts[problem.evaluate(problem.hosts).feasible]
-    return [pick(problem, best) for best in preference.first(problem, fit)]
 
 
 def _failures(others: Iterable[Alternative], answer: Pick) -> tuple[str, ...]:
@@ -317,9 +310,9 @@ def _named(
     return [f"device{of}{few}"], [[device] for device in devices]
 
 
-def _short(picks: Sequence[Pick], compared: Sequence[Pick]) -> dict[str, str]:
+def _short(picks: Sequence[Pick], compared: Sequence[Pick], but: str = DEVICE) -> dict[str, str]:
     """Return designs by their lines, with the choices in which those `compared` differ."""
-    names = {name for one in compared for name in one.choices} - {DEVICE}
+    names = {name for one in compared for name in one.choices} - {but}
     shown = {name for name in names if len({one.choices.get(name) for one in compared}) > 1}
     same = same_parts([one.name for one in picks], picks[0].labels)
     return {one.line: one.line_with(shown, same) for one in picks}
@@ -370,28 +363,24 @@ def alternatives_section(
     `preferred` is the deciding quantity, None for several.
     """
     found = sorted(found, key=lambda entry: (entry.design is None, entry.merit or 0.0))
-    designs = [entry.closest for entry in found if entry.closest is not None]
-    columns = telling_columns(designs, goals, axis)
-    with_names = not {design.name for design in designs} <= {entry.choice for entry in found}
     compared = [preferred] if preferred in answer.quantities and preferred else []
-    rows, remarks = [], []
+    picks = [answer, *(entry.closest for entry in found if entry.closest is not None)]
+    rows, remarks, short = [], [], _short(picks, picks, axis)
     for entry in found[:_MOST_ROWS]:
         choice, other = labelled(entry.choice, answer.labels), entry.closest
         if entry.design is None:
             remarks.append(f"(!) {choice} is infeasible: {entry.why_infeasible}.")
             choice = f"{choice} (!)"
         if other is not None:
-            name = [labelled(other.name, answer.labels)] * with_names
             costs = [entry.cost(answer, name) for name in compared]
-            rows.append((choice, *name, *map(other.shown, columns), *costs))
+            rows.append((choice, short[other.line], *map(other.shown, goals), *costs))
     left = max(len(found) - _MOST_ROWS, 0)
     if left:
         remarks.append(f"... and {left} more, which --json lists.")
-    headers = ("instead", *["design"] * with_names, *map(in_words, columns))
     return Section(
         f"instead.{axis}",
         f"Any other {_of_axis(axis, answer)}",
-        headers=(*headers, *["change"] * len(compared)),
+        headers=("instead", "design", *map(in_words, goals), *["change"] * len(compared)),
         rows=tuple(rows),
         remarks=tuple(remarks),
         facts={"choices": [entry.to_dict(answer, goals) for entry in found], "not_shown": left},
@@ -417,14 +406,11 @@ class Answer(OneScreen):
     ----------
     pick
         The recommended design, with its numbers in SI in ``pick.quantities``.
-    best
-        The best design by objective.
     others
         The cost of any other choice.
     """
 
     pick: Pick
-    best: Mapping[str, Pick]
     others: tuple[Alternative, ...]
 
 
@@ -454,23 +440,26 @@ def recommend(
     """
     problem, front = solved.study.problem, solved.front
     point = preference.first(problem, front)
-    least = front[problem.evaluate(front).loss.argmin(axis=0)]
-    chosen, *ends = (pick(problem, row, preference.quantity) for row in (*point, *least))
-    best = dict(zip(problem.goals, ends, strict=True))
+    chosen = pick(problem, point[0], preference.quantity)
     bought, cheaper = bought_section(problem, front, chosen, preference)
-    first, *rest = _own_sections(solved, preference, point, best, chosen, bought)
+    hosts = [*host_alone(problem, preference, chosen)]
+    first, *rest = _own_sections(solved, preference, point, chosen, bought, hosts)
     callback([first])
     others, short = alternatives(solved.study, options, preference, chosen, budget, all=all)
-    rest.insert(0, beside_section(problem, preference, chosen, others, cheaper))
+    rest.insert(0, beside_section(problem, chosen, others, [*filter(None, [cheaper])], hosts))
     callback(rest)
-    compared = _other_sections(best, others if all else (), short, chosen, preference.quantity)
+    goals = [goal.name for goal in problem.goals]
+    compared = [
+        alternatives_section(axis, [*found], chosen, goals, preference.quantity)
+        for axis, found in groupby(others if all else (), key=attrgetter("axis"))
+    ]
+    compared += [Section("ended early", lines=(short,))] * bool(short)
     callback(compared)
     return Answer(
         question=solved.study.question,
         preference=preference.text,
         sections=(first, *rest, *compared, _notes_section(solved, point[0], chosen)),
         pick=chosen,
-        best={goal.name: found for goal, found in best.items()},
         others=others,
     )
 
@@ -479,17 +468,18 @@ def _own_sections(
     solved: KnownFront,
     preference: Preference,
     point: Index,
-    best: Mapping[Goal, Pick],
     chosen: Pick,
     bought: Section,
+    hosts: Sequence[Alternative],
 ) -> list[Section]:
     """Return the sections on the design `chosen`, at `point` (1, d), the recommendation first."""
-    study, problem, goals = solved.study, solved.study.problem, [goal.name for goal in best]
+    study, problem = solved.study, solved.study.problem
+    goals = [goal.name for goal in problem.goals]
     spread, gaps = spread_of(problem, point, goals), gaps_of(problem, point, goals)
     return [
         sections.recommendation_section(solved, preference, chosen, point, spread, gaps),
         sections.spread_section(problem, spread, gaps),
-        *undemanded_sections(solved, chosen, best, preference),
+        *undemanded_sections(solved, chosen, preference),
         *_implausible(study, point[0]),
         sections.limits_section(chosen),
         roofs_section(problem, solved.front, chosen, preference),
@@ -497,26 +487,7 @@ def _own_sections(
         *staying_sections(problem, point),
         bought,
         sections.advice_section(chosen, [*study.refused.values()]),
-        *host_sections(problem, preference, chosen, spread),
-    ]
-
-
-def _other_sections(
-    best: Mapping[Goal, Pick],
-    others: Sequence[Alternative],
-    short: str,
-    chosen: Pick,
-    preferred: str | None,
-) -> list[Section]:
-    """Return the best design by objective, and the cost of other choices by axis."""
-    goals = [goal.name for goal in best]
-    return [
-        sections.best_section(best),
-        *(
-            alternatives_section(axis, [*found], chosen, goals, preferred)
-            for axis, found in groupby(others, key=attrgetter("axis"))
-        ),
-        *[Section("ended early", lines=(short,))] * bool(short),
+        *(host_section(problem, one, chosen, preference.quantity, spread) for one in hosts),
     ]
 
 
@@ -577,8 +548,7 @@ def recommend_swept(
     first = points[0].study
     goals = [goal.name for goal in first.problem.goals]
     parts = (
-        sections.intervals_section(sweep, picks, designs, lacking, goals, preference.design),
-        sections.sweep_section(sweep, picks, lacking, goals, preference.design),
+        *sections.intervals_sections(sweep, picks, designs, lacking, goals, preference.design),
         sections.notes_section(
             dict.fromkeys(n for entry in points for n in entry.study.notes),
             unchecked=first.unchecked,

@@ -23,9 +23,6 @@ from dse.reports.sections import Section
 from dse.reports.text import change, in_words, listed, percent, relative_change
 from dse.study.scenario import field_path
 
-TWO_DIGITS = 2
-"""An advised value is rounded up to this many significant digits."""
-
 LITTLE = (0.01, 0.02, 0.05, 0.1)
 """Tolerances that an answer tries, until one takes another design."""
 
@@ -62,13 +59,11 @@ class Bottlenecks:
 class Advice:
     """The advice on both sides of a threshold: its `quantity`, and its `value` in SI or NaN.
 
-    `rounded` is the value rounded up, and `chosen` the design's value of the column of the
-    threshold.
+    `chosen` is the design's value of the column of the threshold.
     """
 
     quantity: str
     value: float
-    rounded: float
     chosen: float
     threshold: Threshold
 
@@ -257,9 +252,8 @@ def _advice(problem: Problem, columns: Mapping[str, float]) -> Iterator[Advice]:
     for quantity in problem.quantities:
         threshold = quantity.threshold
         if threshold is not None and threshold.column in columns:
-            value = columns[quantity.name]
             chosen = columns[threshold.column]
-            yield Advice(quantity.name, value, round_up(value), chosen, threshold)
+            yield Advice(quantity.name, columns[quantity.name], chosen, threshold)
 
 
 def _cautions(problem: Problem, columns: Mapping[str, float]) -> Mapping[str, tuple[float, str]]:
@@ -273,15 +267,6 @@ def _cautions(problem: Problem, columns: Mapping[str, float]) -> Mapping[str, tu
     }
 
 
-def round_up(value: float) -> float:
-    """Return the least number of two digits, whole from 1 on, that is not below `value`."""
-    if not math.isfinite(value) or value <= 0:
-        return value
-    step = 10.0 ** (math.floor(math.log10(value)) + 1 - TWO_DIGITS)
-    step = max(step, 1.0) if value >= 1 else step
-    return float(f"{math.ceil(value / step * (1 - 1e-12)) * step:.{TWO_DIGITS}g}")
-
-
 def requirement_of(problem: Problem, rule: str) -> Requirement | None:
     """Return the requirement of `rule`, or None if it limits no single quantity."""
     named = (found for found in problem.requirements if found.rule == rule and found.quantity)
@@ -292,20 +277,6 @@ def amount(value: float, name: str) -> str:
     """Return a number with its quantity: ``208.3 host cores``, ``throughput 6 Mbit/s``."""
     shown, what = units.show(value, name), in_words(field_path(name))
     return f"{what} {shown}" if units.suffix(name) else f"{shown} {what}"
-
-
-def telling_columns(picks: Sequence[Pick], goals: Sequence[str], fixed: str = "") -> list[str]:
-    """Return the differences of designs: choices but `fixed`, objectives, limited quantities."""
-    choices = dict.fromkeys(name for pick in picks for name in pick.choices)
-    differing = [
-        name
-        for name in choices
-        if name != fixed
-        and len({pick.choices.get(name) for pick in picks}) > 1
-        and not all(pick.is_named(name) for pick in picks)
-    ]
-    limited = dict.fromkeys(n for pick in picks for n in pick.quantities if n in pick.most)
-    return [*differing, *goals, *(name for name in limited if name not in goals)]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Sections of an answer: the design, its bottlenecks, advice, the runner-up, a sweep."""
+"""Sections of an answer: the design, its bottlenecks, advice, a sweep, notes."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ from dse.answers.design import (
     Pick,
     Trade,
     pick,
-    telling_columns,
 )
 from dse.files.document import Document
-from dse.model.evaluation import Goal, ledger_of
+from dse.model.evaluation import ledger_of
 from dse.model.labels import labelled
 from dse.model.preference import Preference
 from dse.model.problem import Problem
@@ -45,7 +44,7 @@ from dse.study.scenario import field_path
 from dse.study.workload_interface_budget import SECTIONS
 
 MOST_INTERVALS = 12
-"""Shown intervals of a sweep.  All values follow if everything is shown."""
+"""Intervals of a sweep on one screen."""
 
 _CLOSE = 0.5
 """A limit is shown when a quantity could not grow by more than this share."""
@@ -242,7 +241,6 @@ def advice_section(pick: Pick, measured: Sequence[str] = ()) -> Section:
         {
             "quantity": entry.quantity,
             "value": entry.value,
-            "rounded": entry.rounded,
             "column": entry.threshold.column,
             "chosen": entry.chosen,
         }
@@ -267,66 +265,18 @@ def _advice_text(entry: Advice) -> str:
     )
 
 
-def best_section(picks: Mapping[Goal, Pick]) -> Section:
-    """Return the best design for each objective."""
-    rows = tuple(
-        (
-            f"{'most' if goal.maximise else 'least'} {in_words(goal.name)}",
-            units.show(found.quantities[goal.name], goal.name),
-            found.line,
-        )
-        for goal, found in picks.items()
-    )
-    facts = {goal.name: found.to_dict() for goal, found in picks.items()}
-    if len(rows) < 2:
-        return Section("best", facts=facts, brief=())
-    if len({found.line for found in picks.values()}) == 1:
-        line = f"{rows[0][2]} is best for every objective."
-        return Section("best", lines=(line,), facts=facts, brief=())
-    return Section("best", "Best for each objective", rows=rows, facts=facts, brief=())
-
-
-def sweep_section(
-    sweep: Sweep,
-    picks: Sequence[Pick | None],
-    lacking: Sequence[str],
-    goals: Sequence[str],
-    design: str,
-) -> Section:
-    """Return one line per value of a sweep: the design, its objectives, its bottleneck.
-
-    `lacking` has the reason for each value without an answer.
-    """
-    columns = telling_columns([pick for pick in picks if pick is not None], goals)
-    swept = in_words(sweep.path)
-    rows: list[tuple[str, ...]] = []
-    facts = []
-    for value, chosen, why in zip(sweep.values, picks, lacking, strict=True):
-        start = value if isinstance(value, str) else units.show(value, sweep.column)
-        facts.append({sweep.column or sweep.path: value} | (chosen.to_dict() if chosen else {}))
-        if chosen is None:
-            rows.append((start, why, *("" for _ in columns), ""))
-        else:
-            bottleneck = ", ".join(entry.limits[0].words for entry in chosen.bottlenecks)
-            name = labelled(chosen.name, chosen.labels)
-            rows.append((start, name, *map(chosen.shown, columns), bottleneck))
-    line = f"T{design[1:]}, for each {swept}; for all about one of them add --set {sweep.path}=..."
-    headers = (swept, "design", *map(in_words, columns), "bottleneck")
-    return Section("sweep", "", (line,), headers, tuple(rows), facts=facts, brief=())
-
-
-def intervals_section(
+def intervals_sections(
     sweep: Sweep,
     picks: Sequence[Pick | None],
     designs: Sequence[tuple[str, ...]],
     lacking: Sequence[str],
     goals: Sequence[str],
     design: str,
-) -> Section:
-    """Return the intervals of a sweep with the same design as the answer, choices singly.
+) -> Iterator[Section]:
+    """Yield the intervals of a sweep with the same design as the answer, choices singly.
 
     `designs` are the distinguishing parts of the answers, empty without an answer, and
-    `lacking` has the reason.
+    `lacking` has the reason.  One screen has the first section, all has what is left, too.
     """
     shown = [v if isinstance(v, str) else units.show(v, sweep.column) for v in sweep.values]
     rows, facts = [], []
@@ -341,10 +291,13 @@ def intervals_section(
         facts.append({"from": sweep.values[first], "to": sweep.values[last]} | named | sides)
     left = len(rows) - MOST_INTERVALS
     remarks = (f"... and {left} more with --all.",) * (left > 0)
-    headers = (in_words(sweep.path), "design", *map(in_words, goals))
-    line = f"T{design[1:]}, by {in_words(sweep.path)}:"
-    kept = tuple(rows[:MOST_INTERVALS])
-    return Section("intervals", "", (line,), headers, kept, remarks, facts)
+    swept = in_words(sweep.path)
+    headers = (swept, "design", *map(in_words, goals))
+    line = f"T{design[1:]}, by {swept}:"
+    kept, rest = tuple(rows[:MOST_INTERVALS]), tuple(rows[MOST_INTERVALS:])
+    yield Section("intervals", "", (line,), headers, kept, remarks, facts)
+    line = f"For all about one {swept} add --set {sweep.path}=..."
+    yield Section("sweep", "", (line,), headers, rest, brief=())
 
 
 def _stretches(sweep: Sweep, designs: Sequence[tuple[str, ...]]) -> Iterator[tuple[int, int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -93,9 +93,16 @@ def shortfalls(
         point = outcome.nearest_index
     if point is None:
         return (), False
+    return of_point(problem, preference, point), True
+
+
+def of_point(
+    problem: Problem, preference: Preference, point: NDArray[np.int64]
+) -> tuple[Shortfall, ...]:
+    """Return every violation of a design (d,)."""
     violation = problem.evaluate(point[np.newaxis]).violation[0].tolist()
     violated = [(rule, by) for rule, by in enumerate(violation) if by > 0]
-    return tuple(shortfall(problem, preference, rule, point, by) for rule, by in violated), True
+    return tuple(shortfall(problem, preference, rule, point, by) for rule, by in violated)
 
 
 def _demanded(problem: Problem) -> NDArray[np.int64] | None:
@@ -181,12 +188,19 @@ def shortfall(
 
 
 def undemanded_sections(
-    solved: KnownFront, chosen: Pick, best: Mapping[Goal, Pick], preference: Preference
+    solved: KnownFront, chosen: Pick, preference: Preference
 ) -> Iterator[Section]:
     """Yield the other ends of a front and its knee, if nothing demands more than the smallest."""
     problem, front = solved.study.problem, solved.front
-    most = _free_goals(solved, [*best], preference)
-    ends = {units.stem(goal.name) or goal.name: (wanted(goal), best[goal]) for goal in most}
+    least = problem.evaluate(front).loss.argmin(axis=0)
+    rows = dict(zip(problem.goals, front[least], strict=True))
+    ends = {
+        units.stem(goal.name) or goal.name: (
+            wanted(goal),
+            pick(problem, rows[goal], preference.quantity),
+        )
+        for goal in _free_goals(solved, [*rows], preference)
+    }
     knee = prefer(problem, KNEE)
     if ends and knee.design_on(problem, front) == knee.design:
         ends[KNEE] = KNEE, pick(problem, knee.first(problem, front)[0])

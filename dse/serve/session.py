@@ -177,7 +177,8 @@ class Moving:
         facts: dict[str, Any] = {"html": sections.html("", brief)}
         if isinstance(found, Answer):
             facts["pick"] = found.pick.line
-            facts["values"] = {name: found.pick.quantities[name] for name in found.best}
+            goals = (goal.name for goal in study.problem.goals)
+            facts["values"] = {name: found.pick.quantities[name] for name in goals}
             if self._today is None and study.document.overrides == self.study.document.overrides:
                 self._today = found.pick
             if self._today is not None and self._today.line != found.pick.line:

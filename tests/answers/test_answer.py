@@ -14,7 +14,6 @@ import pytest
 import dse
 from dse import Answer, SweepAnswer, contract, search
 from dse.algebra import units
-from dse.answers.design import round_up
 from dse.errors import DseError, InfeasibleError
 from dse.model.labels import labelled_line
 from dse.plugins import registry
@@ -87,7 +86,7 @@ def test_an_infeasible_interface_is_told_with_its_host_cores(
     # a cost is compared only of a design that does what is asked
     label = entry.closest.labels[device]
     assert re.search(rf"^{label} \(!\) .*x$", answer.text(all=True), re.MULTILINE)
-    assert re.search(r"^APU \(!\) .* of 4$", answer.text(all=True), re.MULTILINE)
+    assert re.search(r"^APU \(!\) .* [mu]s$", answer.text(all=True), re.MULTILINE)
     text = re.sub(r"\s+", " ", answer.text(all=True))
     assert f"{label} is infeasible: it needs {needed:.1f} host cores of {cores} or" in text
 
@@ -199,12 +198,6 @@ def test_designs_with_the_same_objectives_are_ties(ask) -> None:
     assert answer.sections[0].facts["free"] == {"jacobi.clock": {"values": 7, "of": 10}}
 
 
-def test_the_best_for_each_objective_is_the_best_of_the_front(ask) -> None:
-    front = dse.run(CRYPTO).front
-    for name, best in ask(CRYPTO).best.items():
-        assert best.quantities[name] == front[name].min()
-
-
 def test_a_number_is_told_once(ask) -> None:
     # without a host the total power is the power
     assert list(ask(DES).pick.quantities) == [
@@ -291,13 +284,6 @@ def test_a_kernel_that_the_accelerator_never_beats(ask) -> None:
     )
     unknown = ask(CRYPTO, overrides={"workload.kernel": "null"})
     assert "note: break even is unknown: it needs workload.kernel" in unknown.text(all=True)
-
-
-@pytest.mark.parametrize(
-    ("value", "rounded"), [(21.24, 22), (2.07, 3), (1041, 1100), (22, 22), (0.0123, 0.013), (0, 0)]
-)
-def test_advice_is_rounded_up(value: float, rounded: float) -> None:
-    assert round_up(value) == rounded
 
 
 # Text, JSON, notebook, run folders ----------------------------------------------------------
