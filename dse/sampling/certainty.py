@@ -290,19 +290,6 @@ class Certainty:
         """Return the recommended design."""
         return self.candidates[0]
 
-    @property
-    def minimax(self) -> Candidate | None:
-        """Return the candidate of least largest regret, of those feasible in all answered samples.
-
-        None without such a candidate, or without a regret.
-        """
-        always = [
-            entry
-            for entry in self.candidates
-            if entry.feasible == self.answered > 0 and entry.worst is not None
-        ]
-        return min(always, key=lambda entry: entry.worst or 0.0, default=None)
-
     def sections(self) -> tuple[Section, ...]:
         """Return probabilities and regrets as sections: one."""
         if not self.uncertain:
@@ -336,7 +323,6 @@ class Certainty:
             "answered": self.answered,
             "preferred": self.quantity,
             "candidates": [entry.to_dict(suffix) for entry in self.candidates],
-            "minimax_regret": self.minimax.to_dict(suffix) if self.minimax else None,
             "searched": self.searched,
             "checked": self.checked,
             "checked_beyond_candidates": self.beyond,
@@ -358,7 +344,7 @@ def _drawn(found: Certainty) -> str:
 
 
 def _sentences(found: Certainty) -> Iterable[str]:
-    first, minimax = found.pick, found.minimax
+    first = found.pick
     yield (
         f"{first.name} is the answer in {_probability(first.answer)} of the samples, and on the "
         f"front in {_probability(first.on_front)}."
@@ -376,15 +362,6 @@ def _sentences(found: Certainty) -> Iterable[str]:
         f"{_regret(found, first.expected, first.expected_share)} on average and "
         f"{_regret(found, first.worst, first.worst_share)} at worst."
     )
-    if minimax is None:
-        yield "No candidate is always feasible when some are, so there is no minimax regret."
-    elif minimax.point == first.point:
-        yield "No other candidate has a smaller regret at worst."
-    else:
-        yield (
-            f"{minimax.name} has the minimax regret: "
-            f"{_regret(found, minimax.worst, minimax.worst_share)} at worst."
-        )
 
 
 def _remark(found: Certainty, left: int) -> str:
@@ -407,9 +384,7 @@ def _shown(found: Certainty) -> tuple[Candidate, ...]:
     """Return the designs worth a row: the nominal front, and designs likely enough to matter."""
     first, *rest = found.candidates
     likely = [
-        entry
-        for entry in rest
-        if entry.nominal or entry is found.minimax or max(entry.answer, entry.on_front) >= _RARE
+        entry for entry in rest if entry.nominal or max(entry.answer, entry.on_front) >= _RARE
     ]
     return (first, *likely[: _MOST_ROWS - 1])
 
