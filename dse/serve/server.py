@@ -162,8 +162,6 @@ class Handler(BaseHTTPRequestHandler):
         server, session = self.server, self.server.session
         if where == "status":
             return session.status() if session.live else {"state": "finished", "html": ""}
-        if where == "stop" and session.live:
-            return session.stop()
         tab, number = str(body.get("tab"))[:40], int(body.get("number") or 0)
         if where in ("answer", "cancel"):
             server.ask(tab, number)

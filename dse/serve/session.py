@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import base64
-import os
-import platform
-import signal
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -47,7 +43,7 @@ from dse.reports import sections
 from dse.reports.designs import objective_values
 from dse.reports.text import change, in_words, listed
 from dse.runs.measurements import require_figures
-from dse.runs.record import MANIFEST, begun_manifest, read_manifest
+from dse.runs.record import MANIFEST, read_manifest
 from dse.search.settings import budget_of
 from dse.study.assumptions import assumptions_of
 from dse.study.overrides import override
@@ -447,11 +443,6 @@ class Session:
         html = sections.html("", found.sections)
         return {"state": found.state, "html": html, "axes": facts.get("axes")}
 
-    def stop(self) -> dict[str, Any]:
-        """End a run with the effect of Ctrl-C."""
-        stop_run(self.source)
-        return {}
-
 
 def _drawn(found: DecisionMap, sliders: tuple[Slider, Slider]) -> dict[str, Any]:
     """Return the picture of a map in base 64, and the ends of its axes in it and in SI."""
@@ -465,38 +456,3 @@ def _drawn(found: DecisionMap, sliders: tuple[Slider, Slider]) -> dict[str, Any]
         "rows": len(found.rows),
         "more": bool(found.unfinished),
     }
-
-
-PROCESSES = Path("/proc")
-
-
-def stop_run(folder: Path) -> None:
-    """Send one SIGTERM, which has the effect of Ctrl-C, to the process that writes a run.
-
-    Raises
-    ------
-    OutputError
-        The run does not go on, or no process of this machine is known to write it.
-    """
-    path, alive = under_way(folder) or (folder, False)
-    if not alive:
-        raise OutputError(f"{folder}: no process writes this run")
-    watch = begun_manifest(path)
-    process = watch.get("process")
-    # The record in a folder is no reason to end a process, which must also hold the folder open.
-    if watch.get("host") != platform.node() or not _holds(process, path):
-        raise OutputError(f"{folder}: it is not written by a process that is surely its own")
-    # A run that a shell started in the background ignores SIGINT.
-    os.kill(int(str(process)), signal.SIGTERM)
-
-
-def _holds(process: object, path: Path) -> bool:
-    """Return whether a process of this user has a folder open, False if that cannot be seen."""
-    if not isinstance(process, int) or process <= 1:
-        return False
-    opened = []
-    with suppress(OSError):
-        for one in (PROCESSES / str(process) / "fd").iterdir():
-            with suppress(FileNotFoundError):  # a file that is closed meanwhile
-                opened.append(os.readlink(one))
-    return os.path.realpath(path) in opened

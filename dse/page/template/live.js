@@ -152,7 +152,6 @@ async function follow() {
   if (!found) return;
   at("run-status").innerHTML = found.html; // escaped by the program
   at("run-pictures").replaceChildren(...livePictures(found));
-  at("stopping").hidden = found.state !== "running";
   if (found.state === "running") setTimeout(follow, 2000);
   else if (facts.running) location.reload();
 }
@@ -164,12 +163,6 @@ function livePictures({ state, axes }) {
   return [...(y ? [plainPicture(`Front so far: ${y.label} over ${x.label}; the table above has its designs.`, x, y, false)] : [])];
 }
 
-at("stop").addEventListener("click", async () => {
-  at("stop").disabled = true;
-  const found = await ask("stop", {});
-  at("stopped").textContent = found?.faults ? found.faults.map(({ rule }) => rule).join("; ") : "it stops after what it does now";
-  if (found?.faults) at("stop").disabled = false;
-});
 if (facts.run) {
   at("run-status").hidden = false;
   follow();
