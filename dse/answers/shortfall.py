@@ -63,13 +63,7 @@ class Shortfall:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
-        return {
-            "rule": self.rule,
-            "violation": self.violation,
-            "quantity": self.quantity,
-            "value": self.value,
-            "allowed": self.limit,
-        } | self.design.to_dict()
+        return vars(self) | self.design.to_dict()
 
 
 def shortfalls(

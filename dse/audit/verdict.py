@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -119,17 +119,8 @@ class Verification(Printable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
-        return {
-            "folder": str(self.folder),
-            "holds": self.holds,
-            "exact": self.exact,
-            "ledger": self.ledger.to_dict(),
-            "checks": [vars(check) for check in self.checks],
-            "tried": self.tried,
-            "feasible": self.feasible,
-            "found": self.found,
-            "finds": [vars(find) for find in self.finds],
-        }
+        facts = {"folder": str(self.folder), "holds": self.holds, "exact": self.exact}
+        return asdict(self) | facts
 
 
 def check_of(name: str, wrong: list[str], right: str) -> Check:

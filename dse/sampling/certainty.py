@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from dse.model.problem import Problem
 from dse.model.space import Axis
 from dse.model.stage import Stage
 from dse.reports.sections import Section
-from dse.reports.text import LARGE, listed, multiple, percent, plural, unit_suffix
+from dse.reports.text import LARGE, listed, multiple, percent, plural
 from dse.study import workload_interface_budget
 from dse.study.assumptions import column_path
 from dse.study.cores import models
@@ -212,7 +212,7 @@ class Candidate:
 
     Attributes
     ----------
-    name
+    design
         Its description in one line.
     point
         Its design point.
@@ -228,7 +228,7 @@ class Candidate:
         The same as shares of the answer's value.
     """
 
-    name: str
+    design: str
     point: tuple[int, ...]
     nominal: bool
     feasible: float
@@ -238,20 +238,6 @@ class Candidate:
     worst: float | None = None
     expected_share: float | None = None
     worst_share: float | None = None
-
-    def to_dict(self, suffix: str) -> dict[str, Any]:
-        """Return plain data, for JSON, with `suffix`, the unit of a regret."""
-        return {
-            "design": self.name,
-            "on_front_nominal": self.nominal,
-            "feasible": self.feasible,
-            "on_front": self.on_front,
-            "answer": self.answer,
-            f"expected_regret{suffix}": self.expected,
-            f"largest_regret{suffix}": self.worst,
-            "expected_regret_share": self.expected_share,
-            "largest_regret_share": self.worst_share,
-        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -307,27 +293,16 @@ class Certainty:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
-        suffix = unit_suffix(self.quantity) if self.quantity else ""
-        return {
-            "samples": self.samples,
-            "seed": self.seed,
-            "uncertain": [
-                {
-                    "name": entry.name,
-                    "column": entry.column,
-                    "least": float(np.min(entry.share)),
-                    "most": float(np.max(entry.share)),
-                }
-                for entry in self.uncertain
-            ],
-            "answered": self.answered,
-            "preferred": self.quantity,
-            "candidates": [entry.to_dict(suffix) for entry in self.candidates],
-            "searched": self.searched,
-            "checked": self.checked,
-            "checked_beyond_candidates": self.beyond,
-            "checked_answer_beyond_candidates": self.beyond_answer,
-        }
+        uncertain = [
+            {
+                "name": entry.name,
+                "column": entry.column,
+                "least": float(np.min(entry.share)),
+                "most": float(np.max(entry.share)),
+            }
+            for entry in self.uncertain
+        ]
+        return asdict(self) | {"uncertain": uncertain}
 
 
 def _drawn(found: Certainty) -> str:
@@ -346,7 +321,7 @@ def _drawn(found: Certainty) -> str:
 def _sentences(found: Certainty) -> Iterable[str]:
     first = found.pick
     yield (
-        f"{first.name} is the answer in {_probability(first.answer)} of the samples, and on the "
+        f"{first.design} is the answer in {_probability(first.answer)} of the samples, and on the "
         f"front in {_probability(first.on_front)}."
     )
     if first.feasible < 1.0:
@@ -390,7 +365,7 @@ def _shown(found: Certainty) -> tuple[Candidate, ...]:
 
 
 def _row(entry: Candidate, *, doubtful: bool, regrets: bool) -> tuple[str, ...]:
-    cells = [entry.name, *map(_probability, (entry.on_front, entry.answer))]
+    cells = [entry.design, *map(_probability, (entry.on_front, entry.answer))]
     cells += [_probability(entry.feasible)] if doubtful else []
     cells += map(_loss, (entry.expected_share, entry.worst_share)) if regrets else []
     return tuple(cells)

@@ -230,7 +230,7 @@ class Outcomes:
         for row, name in enumerate(names):
             fits = self.feasible[:, row]
             entry = Candidate(
-                name=name,
+                design=name,
                 point=tuple(self.rows[row].tolist()),
                 nominal=row < nominal,
                 feasible=float(fits.mean()),

@@ -165,7 +165,7 @@ def test_few_searches_find_what_many_draws_need(monkeypatch: pytest.MonkeyPatch)
     assert few.checked == 20
     assert few.beyond_answer <= few.beyond < 10
     assert len(few.candidates) < len(more.candidates)
-    assert few.pick.name == more.pick.name == "3 u16"
+    assert few.pick.design == more.pick.design == "3 u16"
     assert few.pick.answer == pytest.approx(more.pick.answer, abs=0.01)
 
 
