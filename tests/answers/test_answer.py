@@ -12,13 +12,12 @@ from typing import Any
 import pytest
 
 import dse
-from dse import Answer, SweepAnswer, contract, search
+from dse import Answer, contract, search
 from dse.algebra import units
 from dse.errors import DseError, InfeasibleError
 from dse.model.labels import labelled_line
 from dse.plugins import registry
-from dse.reports.sections import Section
-from dse.study import study
+from dse.study import study as studies
 from dse.testing import check_objective
 from tests.conftest import STUDIES, run_dse
 
@@ -91,32 +90,25 @@ def test_an_infeasible_interface_is_told_with_its_host_cores(
     assert f"{label} is infeasible: it needs {needed:.1f} host cores of {cores} or" in text
 
 
-def test_every_other_device_costs_what_a_study_of_it_alone_says(ask) -> None:
-    answer = ask(CRYPTO)
-    entries = [entry for entry in answer.others if entry.axis == "interface.device"]
-    assert len(entries) == 6
-    for entry in entries:
-        overrides = {"interface.device": entry.choice}
+@pytest.mark.parametrize(("study", "quantity"), [(CRYPTO, "total_power_w"), (DES, "power_w")])
+def test_every_other_choice_costs_what_a_study_of_it_alone_says(
+    ask, study: Path, quantity: str
+) -> None:
+    answer = ask(study)
+    others = [one for one in answer.others if study == DES or one.axis == "interface.device"]
+    assert len(others) == 6
+    for entry in others:
+        path, _, design = entry.choice.rpartition(" ")
+        overrides = {entry.axis: entry.choice}
+        if study == DES:
+            left = [design] if path == "only" else ["u1", "u1_p2", "u2", "u4", "u8"]
+            overrides = {"stages.des.designs": f"[{', '.join(left)}]"}
         if entry.design is None:  # without the search for what would repair it
-            prepared = study.prepare(study.read_study(CRYPTO, [*overrides.items()]))
+            prepared = studies.prepare(studies.read_study(study, [*overrides.items()]))
             assert not len(search.run_search(prepared.problem, prepared.settings).front_index)
-            continue
-        alone = dse.run(CRYPTO, overrides=overrides).front
-        assert entry.design.quantities["total_power_w"] == alone["total_power_w"].min()
-
-
-def test_with_and_without_a_design_is_a_study_of_the_designs_left(ask) -> None:
-    answer = ask(DES)
-    assert answer.pick.name == "3 u16"
-    assert {entry.choice for entry in answer.others} == {
-        "without u16",
-        *(f"only {design}" for design in ("u1", "u1_p2", "u2", "u4", "u8")),
-    }
-    for entry in answer.others:
-        word, design = entry.choice.split()
-        left = [design] if word == "only" else ["u1", "u1_p2", "u2", "u4", "u8"]
-        alone = dse.run(DES, overrides={"stages.des.designs": f"[{', '.join(left)}]"}).front
-        assert entry.design.quantities["power_w"] == alone["power_w"].min()
+        else:
+            alone = dse.run(study, overrides=overrides).front
+            assert entry.design.quantities[quantity] == alone[quantity].min()
 
 
 LAW = """
@@ -394,29 +386,11 @@ def test_a_finished_run_answers_as_its_study_does(study: str, tmp_path: Path) ->
         assert again.pick.quantities["throughput_bit_per_s"] == 10e9
 
 
-def test_a_sweep_is_a_table_whose_lines_are_the_answers(ask) -> None:
-    study = STUDIES / "platforms_power_bound.yaml"
-    swept = ask(study)
-    assert isinstance(swept, SweepAnswer)
-    assert len(swept.picks) == len(swept.values) == 11
-    for value, pick in list(zip(swept.values, swept.picks, strict=True))[::5]:
-        alone = dse.answer(study, overrides={"workload.intensity": f"{value} flop/B"})
-        assert isinstance(alone, Answer)
-        assert (alone.pick.name, alone.pick.choices) == (pick.name, pick.choices)
-
-
 def test_a_sweep_tells_where_nothing_is_feasible(write) -> None:
     study = CHAINED.replace("streams: 4}", "streams: 1}").replace("8 Gbit/s", "1 Gbit/s")
     answer = dse.answer(write(study + "sweep: {workload.rate: [1 Gbit/s, 8 Gbit/s]}"))
     assert answer.picks[1] is None
     assert "8 Gbit/s  none is feasible" in answer.text(all=True)
-
-
-def test_a_section_can_be_added_before_the_notes(ask) -> None:
-    extra = Section("extra", "Extra", ("One line.",), facts={"value": 1.0})
-    answer = ask(CRYPTO).with_section(extra)
-    assert answer.to_dict()["extra"] == {"value": 1.0}
-    assert answer.text(all=True).index("Extra:\nOne line.") < answer.text(all=True).index("note: ")
 
 
 # One recommendation -------------------------------------------------------------------------
@@ -511,18 +485,14 @@ def test_what_a_tolerance_trades_is_told(ask) -> None:
 # What makes no sense ------------------------------------------------------------------------
 
 
-def test_an_infeasible_study_exits_with_3() -> None:
-    done = run_dse("answer", str(SETTOP), "--set", "constraints=[power <= 1 nW]", "--json")
-    assert done.returncode == 3
-    assert json.loads(done.stdout)["conflicts"] == [["power <= 1 nW"]]
-
-
 def test_the_command_prints_the_same_answer_as_text_and_as_json(ask) -> None:
     data = run_dse("answer", str(SETTOP), "--json")
     assert data.returncode == 0
     assert run_dse("answer", str(SETTOP)).stdout == ask(SETTOP).text() + "\n"
     assert run_dse("answer", str(SETTOP), "--all").stdout == ask(SETTOP).text(all=True) + "\n"
     assert json.loads(data.stdout) == ask(SETTOP).to_dict()
+    none = run_dse("answer", str(SETTOP), "--set", "constraints=[power <= 1 nW]", "--json")
+    assert (none.returncode, json.loads(none.stdout)["conflicts"]) == (3, [["power <= 1 nW"]])
 
 
 # What plug-ins declare ----------------------------------------------------------------------
@@ -574,7 +544,7 @@ def test_the_time_limits_what_other_choices_cost_and_says_what_it_ended(method: 
     from dse.search.settings import Budget
 
     options = [("search.method", method), ("search.budget", "300" if method == "nsga2" else "null")]
-    fronts = known_fronts(study.read_study(DES, options))
+    fronts = known_fronts(studies.read_study(DES, options))
     (solved,) = fronts.points
 
     def found(**limits: float) -> Any:
