@@ -191,8 +191,8 @@ def compare_runs(first: Path, second: Path) -> RunComparison:
     }
     sweep = runs[0].sweep
     points = [
-        _compared(*map(_side, runs, choices), sweep.values[choices[0]] if sweep else None)
-        for choices in pairs
+        _compared(_side(runs[0], at), _side(runs[1], other), sweep.values[at] if sweep else None)
+        for at, other in pairs
     ]
     return RunComparison(
         (str(first), str(second)),
@@ -235,7 +235,8 @@ def _heuristic(run: Finished) -> str:
     return "" if ledger.exact else f"the front of {run.folder} is {what}"
 
 
-class _Side(NamedTuple):
+@dataclass(frozen=True)
+class _Side:
     """A front as a run wrote it: its study, its designs (n, d) and their objectives in SI."""
 
     document: Document
