@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from dse.contract import Column, Guard
 from dse.errors import ContractError
 from dse.model.evaluation import full_column
-from dse.model.graph import wire
+from dse.model.graph import Step, wire
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.plugins import registry
 
 _MOST_DESIGNS = 2_000
-"""Approximate number of examined designs of a sample."""
+"""Approximate number of examined designs of a sample, and of a front with one more instance."""
 
 REPORT = "this is an error of a model, not of the study: please report it, with the study"
 
@@ -44,6 +44,7 @@ def check_invariants(problem: Problem, front: Index, *samples: Index) -> None:
     with np.errstate(divide="ignore", invalid="ignore"):
         columns = problem.terms(index)
         _refuse_negative(problem, index, columns)
+        _grow_with_instances(problem, _some(index))
         _hold_guards(problem, index, columns)
     problem.examined.update(row.tobytes() for row in _some(index))  # these are shown
 
@@ -69,6 +70,40 @@ def _hold_guards(problem: Problem, index: Index, columns: Mapping[str, Any]) -> 
             wrong = ~(excess <= guard.tolerance)
             text = f"{guard.rule} ({guard.name}) is broken by {{:.3g}}, relative"
             _refuse(problem, index, wrong, excess, text)
+
+
+def _grow_with_instances(problem: Problem, index: Index) -> None:
+    """Add one instance of each design in turn.  Quantities that depend on it must grow."""
+    growing = {q.name for q in problem.quantities if q.grows_with_instances}
+    steps = [step for step in problem.graph.steps if step.name in growing]
+    before = problem.columns(index, growing)
+    given = problem.space.columns(index)
+    for stage in problem.stages if steps else ():
+        for changed in stage.one_more(given):
+            after = problem.columns(index, growing, changed)
+            for step in steps:
+                values = np.broadcast_to(after[step.name], (len(index),))
+                wrong = ~(values > before[step.name]) & _must_grow(step, before, after)
+                text = f"{step.name} is {{:.6g}} and did not grow with an instance of {stage.name}"
+                _refuse(problem, index, wrong, values, text)
+
+
+def _must_grow(
+    step: Step, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> NDArray[np.bool_]:
+    """Return rows in which a quantity takes a stage column that grew.
+
+    A core may have no leakage values, and then leakage does not grow.
+    """
+    taken = [name for name in step.arguments if name.startswith("stage_")]
+    grew = [
+        more > less for name in taken for less, more in zip(before[name], after[name], strict=True)
+    ]
+    return (
+        np.asarray(np.logical_or.reduce(np.broadcast_arrays(*grew)))
+        if grew
+        else np.ones(1, dtype=bool)
+    )
 
 
 def _refuse(

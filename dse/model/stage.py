@@ -115,6 +115,14 @@ class Stage:
         least = np.ceil(rate / (bandwidth * clock) * (1 - ROUNDING))
         return np.maximum(least, 1.0)
 
+    def one_more(self, columns: Mapping[str, Column]) -> list[dict[str, Column]]:
+        """Return the columns to replace for one more instance, of each design in turn."""
+        if self.mixed:
+            names = [f"{self.name}.{design}" for design in self.designs.names]
+            return [{name: columns[name] + 1.0} for name in names]
+        chosen = columns[f"{self.name}.design"]
+        return [{f"{self.name}.instances": self._instances(chosen, columns) + 1.0}]
+
     def fleet(self, columns: Mapping[str, Column]) -> Fleet:
         """Return the fleet that the study columns choose."""
         if self.mixed:

@@ -115,6 +115,8 @@ CASES = {
         lambda v: v * 0.5,
         "total power is the sum of its parts",
     ),
+    "area grows": ("fleet_area_m2", lambda v: 0 * v + 1e-9, "fleet_area_m2 is 1e-09 and did not"),
+    "leakage grows": ("leakage_power_w", lambda v: 0 * v + 1e-4, "leakage_power_w is 0.0001 and"),
 }
 
 
@@ -134,6 +136,16 @@ def test_a_quantity_that_fails_is_named(problem: Problem) -> None:
 
     with pytest.raises(ContractError, match=r"^area_m2 fails: ZeroDivisionError: by a careless"):
         check(broken(problem, "area_m2", fail))
+
+
+@pytest.mark.parametrize("instances", ["least", "9", "{from: 1, to: 3}"])
+@pytest.mark.parametrize("area", [0.0, 1e-9])
+def test_growth_is_tried_however_instances_are_chosen(
+    instances: str, area: float, write: Write
+) -> None:
+    problem = problem_of(write(STUDY), ("des.instances", instances))
+    with pytest.raises(ContractError, match="did not grow with an instance of des"):
+        check(broken(problem, "fleet_area_m2", lambda v: 0 * v + area))
 
 
 def test_every_guard_is_tried() -> None:
