@@ -55,18 +55,19 @@ def improve(search: Search, *, seed: int, population: int, candidates: int) -> N
     random, threads = np.random.default_rng(seed), ThreadpoolController()
     features, learner = Features(search), Learner()
     seen = first_designs(search, features, random, candidates)
-    for at in range(0, len(seen), population):
-        search.evaluate(seen[at : at + population])
+    starts = range(0, len(seen), population)
+    known = [search.evaluate(seen[start : start + population]) for start in starts]
     while search.room:
         near = neighbours(search, random, candidates // 2)
         pool = pooled(search, near, random, candidates)
         if not len(pool):
             return
         count = min(population, search.room, len(pool))
-        known = features.of(seen), *search.evaluate(seen)
+        loss, violation = (np.concatenate(parts) for parts in zip(*known, strict=True))
         with threads.limit(limits=1, user_api="blas"):  # matrices are small: more threads but wait
-            rows = learner.batch(*known, features.of(pool), random, count)
-        search.evaluate(pool[rows])
+            found = features.of(seen), loss, violation
+            rows = learner.batch(*found, features.of(pool), random, count)
+        known.append(search.evaluate(pool[rows]))
         seen = np.concatenate([seen, pool[rows]])
 
 
