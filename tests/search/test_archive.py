@@ -251,12 +251,13 @@ def test_unseen_designs_are_distinct_and_new(known: int) -> None:
 
 def test_a_space_with_more_designs_than_a_number_counts_has_an_order() -> None:
     """Positions of its designs do not fit into 64 bit."""
-    sizes = (2**32, 2**32)
+    sizes = (2**16,) * 4
 
     class Huge(Table):
         def evaluate(self, points: Points) -> Evaluation:
             index = as_index(points)
-            loss = np.stack([index[:, 0] * 2.0**33 + index[:, 1]] * 2, axis=1) * [1, -1]
+            value = index @ 2.0 ** np.array([48, 32, 16, 0])
+            loss = np.stack([value, -value], axis=1)
             return Evaluation(points, loss, np.zeros((len(index), 1)))
 
         @property
@@ -264,7 +265,8 @@ def test_a_space_with_more_designs_than_a_number_counts_has_an_order() -> None:
             return 2**64
 
     archive = Archive(Huge(sizes, np.zeros((1, 2)), np.zeros((1, 1))), total=9)
-    wanted = [(0, 7), (1, 0), (1, 2**32 - 1), (2**32 - 1, 3)]
+    last = 2**16 - 1
+    wanted = [(0, 0, 0, 7), (0, 1, 0, 0), (1, 0, last, 0), (last, 0, 0, 3)]
     archive.evaluate_new(np.array([wanted[row] for row in (2, 0, 3, 1)]))
     assert listed(archive.outcome().front_index) == wanted
 
