@@ -54,8 +54,8 @@ from dse.study.demand import OFFERED, RATE
 _PARTS, _LEVELS, _SECTION, _SAMPLED = 8, 3, 65, 33
 """Parts of a doubtful part, number of divisions, values of a section, and values of a knee."""
 
-_DENSE = 4096
-"""Designs times values along a number with steps, at least."""
+_DENSE, _CLOSEST = 4096, 64
+"""Designs times values along a number with steps, and other designs compared there."""
 
 LISTED = 16_384
 """Largest space that is compared whole if bounds of cells exclude little."""
@@ -390,11 +390,21 @@ class Line:
             start, limit = (start, middle) if fails(middle) else (middle, limit)
         return start
 
-    def listed(self) -> Index:
-        """Return all designs of a small space, else the pool."""
-        if self.space.size > LISTED // 8:
-            return self.pool
-        return np.vstack([as_index(one_block(self.space.sizes)), self.entry.problem.hosts])
+    def closest(self, answer: AnswerDesigns, limit: float, start: float) -> Index:
+        """Return designs that nearly fit and are nearly as good at some values, closest first."""
+        rows = self.pool
+        if self.space.size <= LISTED // 8:
+            rows = np.vstack([as_index(one_block(self.space.sizes)), self.entry.problem.hosts])
+        if len(rows) <= _CLOSEST:
+            return rows
+        seen = self.compare(np.vstack([answer.rows, rows]), self.scale.values(start, limit, 3))
+        short = np.maximum(seen.violation, 0.0).max(axis=2, initial=0.0)
+        if self.column is not None and len(answer.rows):
+            loss = seen.loss[:, :, self.column]
+            worse = (loss - loss[:, :1]) / np.maximum(np.abs(loss[:, :1]), np.finfo(float).tiny)
+            short = np.maximum(short, worse)
+        best: Index = seen.rows[np.argsort(short.min(axis=0), kind="stable")[:_CLOSEST]]
+        return best
 
 
 Ask = tuple[Line, Index, Sequence[float]]
@@ -517,7 +527,8 @@ class Bracket:
     def _divide(self, seen: Compared, first: int) -> bool:
         """Divide parts in which some design may win, among those designs, and return whether."""
         line, values, pairs = self.line, self.values, list(pairwise(self.values))
-        may = line.question.may_win(line.entry.problem, self.answer, seen)
+        places = np.array([line.scale.place(value) for value in values])
+        may = line.question.may_win(line.entry.problem, self.answer, seen, places)
         if self._level:  # between two doubtful parts nothing wins
             may &= np.array([pair in self._open for pair in pairs])[:, np.newaxis]
         mine = line.question.own(self.answer, seen).any(axis=0)
@@ -636,7 +647,7 @@ def _step(way: Way) -> Bracket:
         )
     end, rows = span
     if line.steps and start != limit and not line.question.feasible:
-        rows = np.vstack([rows, line.listed()])
+        rows = np.vstack([rows, line.closest(answer, end, start)])
     return Bracket(line, answer, rows, start, end)
 
 

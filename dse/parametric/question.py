@@ -45,6 +45,12 @@ _BOUND = "assumed bound"
 _EQUAL = 2 * TOLERANCE
 """Relative difference of losses that tie, since equal ones may be rounded to neighbours."""
 
+_SHORT, _CAUTION = 0.25, 4.0
+"""Distance of values over which losses count as smooth, as the natural logarithm of a ratio.
+
+And the multiple of the observed bend that a gap must exceed to stay open.
+"""
+
 Bool = NDArray[np.bool_]
 Losses = NDArray[np.float64]
 
@@ -496,10 +502,13 @@ class Question:
         keys = np.column_stack(self.preference.keys(problem, merit, loss))
         return not _beaten(keys[np.newaxis], own[np.newaxis, fit])[0]
 
-    def may_win(self, problem: Problem, answer: AnswerDesigns, seen: Compared) -> Bool:
+    def may_win(
+        self, problem: Problem, answer: AnswerDesigns, seen: Compared, places: NDArray[np.float64]
+    ) -> Bool:
         """Return which designs may replace an answer between two neighbouring values, (v - 1, n).
 
-        Losses and violations lie between their values at both.
+        Losses and violations lie between their values at both.  `places` are the places of the
+        values on a logarithmic scale.
         """
         own, column = self.own(answer, seen) & seen.feasible, self.column(problem)
         low = np.fmin(seen.loss[1:], seen.loss[:-1])
@@ -507,13 +516,14 @@ class Question:
         may: Bool = ~np.asarray(missed.any(axis=2))
         if not answer.keys:
             return np.asarray(may)
-        may &= ~(own[1:] & own[:-1])
         if column is None:
-            return np.asarray(may)
+            return np.asarray(may & ~(own[1:] & own[:-1]))
         mine = np.where(own[..., np.newaxis], seen.loss, np.inf)
         first = np.asarray(mine[..., column].argmin(axis=1))
         best = np.take_along_axis(mine, first[:, np.newaxis, np.newaxis], axis=1)
-        return np.asarray(may & may_replace(low, np.maximum(best[1:], best[:-1]), column))
+        worst = np.maximum(best[1:], best[:-1])
+        may &= may_replace(low, worst, column) & ~(own[1:] & own[:-1])
+        return may & ~_stay_behind(seen.loss[..., column], best[:, 0, column], places)
 
 
 def may_replace(lowest: Losses, worst: Losses, column: int) -> Bool:
@@ -524,6 +534,28 @@ def may_replace(lowest: Losses, worst: Losses, column: int) -> Bool:
     slack = _slack(worst)
     decides = lowest[..., column] <= (worst + slack)[..., column]
     return np.asarray(decides & (lowest < worst - slack).any(axis=-1))
+
+
+def _stay_behind(loss: Losses, own: Losses, places: NDArray[np.float64]) -> Bool:
+    """Return which losses (v, n) stay worse than an answer's, (v,), between two values.
+
+    The distance of each value from the straight line between near neighbours is the bend.
+    """
+    width = np.abs(places[2:] - places[:-2])[:, np.newaxis]
+    share = np.abs(places[1:-1] - places[:-2])[:, np.newaxis] / width
+
+    def bend(values: Losses) -> Losses:
+        return np.abs(values[1:-1] - values[:-2] - (values[2:] - values[:-2]) * share)
+
+    with np.errstate(invalid="ignore"):
+        own = own[:, np.newaxis]
+        gap, margin = loss - own, width**2 * np.abs(own[1:-1])
+        smooth = (bend(own) <= margin) & (bend(loss) <= margin)
+        bent = np.where(width <= _SHORT, np.where(smooth, bend(gap), np.inf), np.nan)
+        none = np.full((1, loss.shape[1]), np.nan)
+        most = np.fmax(np.concatenate([none, bent]), np.concatenate([bent, none]))
+        noise = _slack(np.fmax(own[1:], own[:-1]))
+        return np.asarray(np.fmin(gap[1:], gap[:-1]) > _CAUTION * most + noise)
 
 
 def _beaten(keys: Losses, own: Bool) -> Bool:

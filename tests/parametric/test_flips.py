@@ -526,6 +526,13 @@ def test_a_range_ends_where_a_quantity_overflows(write) -> None:
     assert size.high.limited == breakpoints.OVERFLOW
 
 
+def test_an_answer_that_fits_for_a_few_bytes_of_records_flips_there() -> None:
+    """One core instead of two is enough from 10 192 B down, and not from 10 185 to 10 177 B."""
+    found = study.prepare(study.read_study(STUDIES / "tls_100gbps.yaml"))
+    (size,) = find_flips(found, only=["granularity"]).found
+    assert (size.low.holds_to, size.low.flips_at) == (10193.0, 10192.0)
+
+
 def test_a_zero_that_a_record_gives_is_moved_upward() -> None:
     """The card on the die wins from 158.9 mW; below, and of zeros nobody wrote, nothing is said."""
     path = STUDIES / "tls_100gbps.yaml"
