@@ -45,10 +45,12 @@ DRAWN = (".png", ".svg", ".html")
 
 _RUNNING = "running"
 
-_Count: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 1024)]
-_Number: TypeAlias = float | int | Literal["inf", "-inf"] | None
+_Whole: TypeAlias = Annotated[int, Field(gt=-(1 << 1023), lt=1 << 1023)]
+"""A whole number that is also a float."""
+_Count: TypeAlias = Annotated[_Whole, Field(ge=0)]
+_Number: TypeAlias = float | _Whole | Literal["inf", "-inf"] | None
 """A number in JSON: NaN is null, and an infinity is text."""
-_Ends: TypeAlias = Annotated[list[float | int], Field(min_length=2, max_length=2)]
+_Ends: TypeAlias = Annotated[list[float | _Whole], Field(min_length=2, max_length=2)]
 _Sha256: TypeAlias = Annotated[str, Field(pattern=r"\A[0-9a-f]{64}\z")]
 _Copy: TypeAlias = Annotated[str, Field(pattern=rf"\A{INPUTS}/[^/\\\x00]+\z")]
 
@@ -100,7 +102,7 @@ class _FrontEntries(_Entries):
 class _Point(_FrontEntries):
     """The entries of one value of a sweep."""
 
-    value: str | float | int | bool
+    value: str | float | _Whole | bool
 
 
 class _Certificate(_Entries):
@@ -183,7 +185,7 @@ class _Manifest(_Entries):
     unmet: list[str] = []
     growth: _Growth | None = None
     certificate: _Certificate
-    wall_s: float | int
+    wall_s: float | _Whole
     evaluations_stored: _Count
     front: _Count
     notes: list[str]

@@ -311,6 +311,15 @@ def test_a_run_of_another_format_is_refused(tmp_path: Path, written: int, senten
         verify_run(tmp_path, trials=TRIALS)
 
 
+def test_a_number_beyond_floats_is_refused(runs: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(runs / "guessed", tmp_path / "run"))
+    manifest = json.loads((folder / "manifest.json").read_text()) | {"hypervolume": 10**400}
+    forged = record.with_checksums(manifest, folder)
+    (folder / "manifest.json").write_text(json.dumps(forged))
+    with pytest.raises(OutputError, match=r"manifest\.json: hypervolume"):
+        verify_run(folder, trials=TRIALS)
+
+
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="is not the folder of a run"):
         verify_run(tmp_path, trials=TRIALS)
