@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract.papers import SHADES, Laboratory, PaperFigures, note, panels, shade_range
+from dse.objectives.logca.paper.claims import SPARC
 from dse.objectives.logca.paper.devices import logca, rows
 from dse.objectives.logca.paper.model import LogCA
-from dse.objectives.logca.paper.optimisation import SPARC
 from dse.objectives.logca.paper.regions import PARAMETERS, power_of_two_cutoffs
 
 if TYPE_CHECKING:

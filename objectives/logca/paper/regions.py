@@ -57,22 +57,20 @@ def cutoffs(device: LogCA) -> dict[str, Intervals]:
     Their ends are exact.  An end beyond `ADDRESSED_BYTE`, or below its inverse, is infinity or 0.
     No interval: never a bottleneck.
     """
+    return {name: _intervals(device, name) for name in PARAMETERS}
+
+
+def _intervals(device: LogCA, name: str) -> Intervals:
     from scipy.optimize import brentq  # which takes long to import
 
-    found: dict[str, Intervals] = {}
-    for name in PARAMETERS:
+    def above(x: float) -> float:
+        return float(_gain(device, name, math.exp(x))) - (1 + THRESHOLD)
 
-        def above(x: ArrayLike, name: str = name) -> Column:
-            return _gain(device, name, np.exp(x)) - (1 + THRESHOLD)
-
-        pays = above(_GRID) >= 0
-        turns = np.flatnonzero(pays[1:] != pays[:-1])
-        ends = [brentq(above, _GRID[at], _GRID[at + 1], xtol=1e-14) for at in turns]
-        edges = (
-            [0.0][: int(pays[0])] + [math.exp(end) for end in ends] + [math.inf][: int(pays[-1])]
-        )
-        found[name] = tuple(zip(edges[::2], edges[1::2], strict=True))
-    return found
+    pays = _gain(device, name, np.exp(_GRID)) >= 1 + THRESHOLD
+    turns = np.flatnonzero(pays[1:] != pays[:-1])
+    ends = [math.exp(brentq(above, _GRID[at], _GRID[at + 1], xtol=1e-14)) for at in turns]
+    edges = [0.0][: int(pays[0])] + ends + [math.inf][: int(pays[-1])]
+    return tuple(zip(edges[::2], edges[1::2], strict=True))
 
 
 def power_of_two_cutoffs(device: LogCA) -> dict[str, Intervals]:
