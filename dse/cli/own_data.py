@@ -122,12 +122,13 @@ def characterise(call: Call, hardware: Paths, *, json: bool = False) -> None:
         raise
     show(found, json)
     if "out" in call.given and not json:
-        _suggest_use(found, call.given["out"])
+        table = call.given["out"]
+        write(f"\nwritten to {table}: `table: {table}` in a stage")
 
 
 def _hardware(call: Call, words: Sequence[str]) -> Any:
     """Return a generator's name, or files of Verilog as the options describe them."""
-    if imported("dse.silicon.request:are_files")(words):
+    if imported("dse.silicon.tasks:are_files")(words):
         return call.of("verilog", "", "characterise")(words)
     call.of("characterise", "a generator has this itself")
     if len(words) != 1:
@@ -136,9 +137,3 @@ def _hardware(call: Call, words: Sequence[str]) -> Any:
         remedy = f"name one generator, or files that end in {' or '.join(endings)}"
         raise ArgumentError(f"hardware: {' '.join(words)}; {rule}; {remedy}")
     return words[0]
-
-
-def _suggest_use(found: Any, out: Path) -> None:
-    over_which = " ".join(f"--over {name}" for name in found.fitted_over())
-    fit = f", or `dse fit core {out} {over_which}`" if over_which else ""
-    write(f"\nwritten to {out}: `table: {out}` in a stage{fit}")

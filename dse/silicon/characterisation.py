@@ -4,31 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from dse.algebra import units
-from dse.algebra.expression import is_float
 from dse.contract.placement import MAPPED_IN
 from dse.errors import Fault, refuse
 from dse.files.csv import inert
 from dse.files.headers import read_header
-from dse.fitting.core import FEWEST
 from dse.model.designs import AREAS, BLOCKS
 from dse.reports.text import Printable, listed, paragraph, plural, table_text
-from dse.silicon.figures import (
-    TARGET,
-    CharacterisedDesign,
-    Target,
-    are_rows,
-    at_target,
-    rounded_down,
-    rows_apart,
-)
-from dse.silicon.flow import Characteriser
+from dse.silicon.figures import TARGET, CharacterisedDesign, rounded_down
 from dse.silicon.tasks import DesignTask
-from dse.workers import shared
 
 _COLUMNS = tuple(
     read_header(header)
@@ -150,22 +138,6 @@ class Characterisation(Printable):
             notes.append(f"{plural(self.kept, 'design')} of {len(rows)} kept from an earlier run")
         return "\n\n".join(filter(None, [*parts, "\n".join(notes)]))
 
-    def fitted_over(self) -> tuple[str, ...]:
-        """Return the parameters that a fit of the table takes: one or two, numbers above 0.
-
-        None for few designs, or several targets: a law holds for designs that are mapped alike.
-        """
-        columns = {
-            name: [one.parameters[name] for one in self.designs]
-            for name in self.designs[0].parameters
-        }
-        varied = {name: values for name, values in columns.items() if len({*values}) > 1}
-        numbers = all(
-            is_float(str(one)) and float(one) > 0 for each in varied.values() for one in each
-        )
-        alike = numbers and len(varied) <= 2 and TARGET not in varied
-        return tuple(varied) if alike and len(self.designs) >= FEWEST else ()
-
     def to_dict(self) -> dict[str, Any]:
         """Return the designs as plain data, in SI."""
         return {"name": self.name, "designs": [asdict(one) for one in self.designs]}
@@ -183,60 +155,14 @@ def _glitches(figures: Mapping[str, float]) -> str:
     return f"{1 - figures['settled_power_w'] / total:.0%}" if total > 0 else "none"
 
 
-def characterise_all(
-    name: str,
-    tasks: Sequence[DesignTask],
-    characteriser: Characteriser,
-    *,
-    jobs: int,
-    targets: Sequence[Target],
-    remarks: Sequence[str],
-    progress: Callable[[int, int, str], None],
-) -> Characterisation:
-    """Characterise designs, several at once.  Designs known from earlier runs cost nothing.
+def check_names(tasks: Sequence[DesignTask]) -> None:
+    """Raise StudyError if a parameter has the name of a column.
 
     Raises
     ------
     StudyError
-        Reasons why designs have no results, all at once: the table has all designs or none.
+        All of them at once.
     """
-    wanted = [replace(task, target=target) for task in tasks for target in targets]
-    _check_names(tasks)
-    found, kept = _characterised(wanted, characteriser, jobs, progress)
-    if are_rows(targets):
-        found = [at_target(one, task.target) for one, task in zip(found, wanted, strict=True)]
-    rows = tuple(rows_apart(found))
-    return Characterisation(name, rows, tuple(remarks), min(kept, len(rows)))
-
-
-def _characterised(
-    wanted: Sequence[DesignTask],
-    characteriser: Characteriser,
-    jobs: int,
-    progress: Callable[[int, int, str], None],
-) -> tuple[list[CharacterisedDesign], int]:
-    """Return the results, and the number of those that are kept from earlier runs."""
-    found = [characteriser.known(one) for one in wanted]
-    missing = [place for place, one in enumerate(found) if one is None]
-    faults: list[Fault] = []
-    kept = len(wanted) - len(missing)
-    if missing:
-        _ = characteriser.library  # its errors come before any work
-    names = [wanted[place].design.name for place in missing]
-    if names:
-        progress(kept, len(wanted), names[0])
-    with shared(characteriser.measured, [wanted[place] for place in missing], jobs) as answers:
-        for count, (place, answer) in enumerate(zip(missing, answers, strict=True), start=1):
-            if isinstance(answer, CharacterisedDesign):
-                found[place] = answer
-            else:
-                faults += answer
-            progress(kept + count, len(wanted), "".join(names[count : count + 1]))
-    refuse(faults)
-    return [one for one in found if one is not None], kept
-
-
-def _check_names(tasks: Sequence[DesignTask]) -> None:
     taken = {"design", TARGET, MAPPED_IN, *AREAS, *BLOCKS, *(one.written for one in _COLUMNS)}
     named = {name for task in tasks for name in task.design.parameters}
     rule, remedy = "the table has a column of this name already", "rename the parameter"

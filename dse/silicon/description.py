@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 
 from dse.contract.generators import Value
@@ -14,7 +14,7 @@ from dse.files.document import no_such
 from dse.files.json import read_bytes
 from dse.reports.text import listed
 from dse.silicon.netlist import placed
-from dse.silicon.yosys import Output, Yosys, raise_errors, run_yosys
+from dse.silicon.yosys import Output, Yosys, errors_of, run_yosys
 
 ENDINGS = (".v", ".sv")
 """Suffixes of descriptions.  Anything else is the name of a generator."""
@@ -24,27 +24,16 @@ _GUARD = re.compile(r"`ifn?def\b")
 _MOST_DEEP = 100
 
 
-@dataclass(frozen=True)
-class Sources:
-    """Source files of a design, Verilog and SystemVerilog, in the order of reading."""
+def source_texts(files: Sequence[str]) -> dict[Path, str]:
+    """Return every file that texts in the sources name, with its content.
 
-    files: tuple[str, ...] = ()
-
-    @cached_property
-    def texts(self) -> dict[Path, str]:
-        """Return every file that texts in the sources name, with its content.
-
-        Raises
-        ------
-        StudyError
-            Files that do not exist, or include each other without end, all at once.
-        """
-        each = (partial(with_included, Path(file)) for file in self.files)
-        return {path: text for texts in results_of(*each) for path, text in texts.items()}
-
-
-NO_SOURCES = Sources()
-"""Sources of a design whose text is at hand."""
+    Raises
+    ------
+    StudyError
+        Files that do not exist, or include each other without end, all at once.
+    """
+    each = (partial(with_included, Path(file)) for file in files)
+    return {path: text for texts in results_of(*each) for path, text in texts.items()}
 
 
 def with_included(path: Path) -> dict[Path, str]:
@@ -128,7 +117,7 @@ class Reading:
         return cls(["read_verilog design.v"], {"design.v": verilog})
 
     @classmethod
-    def of_files(cls, sources: Sources, top: str, parameters: Mapping[str, Value]) -> Reading:
+    def of_files(cls, sources: Sequence[str], top: str, parameters: Mapping[str, Value]) -> Reading:
         """Return the reading of files, with values of parameters of the module `top`.
 
         Raises
@@ -137,11 +126,11 @@ class Reading:
             Names that cannot be handed on, all at once.
         """
         rule, remedy = "cannot be read", "rename it, without quotes and line breaks"
-        refused = (one for one in sources.files if '"' in one or "\n" in one)
+        refused = (one for one in sources if '"' in one or "\n" in one)
         faults = [Fault("", repr(one), rule, remedy) for one in refused]
         refuse([*faults, *wrong_names(top, parameters)])
         commands = []
-        for source in sources.files:
+        for source in sources:
             flag = " -sv" if source.endswith(".sv") else ""
             commands.append(f'read_verilog{flag} "{Path(source).resolve()}"')
         commands += (f"chparam -set {name} {value} {top}" for name, value in parameters.items())
@@ -202,22 +191,21 @@ def run_description(
         raise StudyError(_driver_faults(checked, place))
     for file, faults in (("latches", _latches), ("check", _loops), ("undriven", _undriven)):
         refuse(faults(output.files.get(file, "")))
-    try:
-        raise_errors(output, _REMEDIES, done=done)
-    except StudyError as error:
-        raise StudyError(_with_places(error, run)) from None
+    refuse(_with_places([*errors_of(output, done, _REMEDIES)], run))
     return output.files
 
 
-def _with_places(error: StudyError, run: Callable[[Sequence[str]], Output]) -> list[Fault]:
-    """Return the errors of Yosys, with a place from another run for those without one."""
+def _with_places(
+    faults: Sequence[Fault], run: Callable[[Sequence[str]], Output]
+) -> Iterator[Fault]:
+    """Yield the errors of Yosys, with a place from another run for those without one."""
+    said, place = "\n".join(map(str, faults)), ""
     for pattern, selection in _SELECTIONS:
-        about = re.search(pattern, str(error))
-        if about and not any(fault.file for fault in error.faults):
+        about = re.search(pattern, said)
+        if about and not place:
             dump = f"tee -q -o place dump {selection.format(*about.groups())}"
             place = run(["proc", dump]).files.get("place", "")
-            return [_at(place, fault) for fault in error.faults]
-    return [*error.faults]
+    yield from (fault if fault.file else _at(place, fault) for fault in faults)
 
 
 def _undriven(checked: str) -> Iterator[Fault]:

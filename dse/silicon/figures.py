@@ -26,22 +26,6 @@ FIGURES = {
 
 
 @dataclass(frozen=True)
-class Conditions:
-    """Conditions of the characterisation of every design of a table.
-
-    Attributes
-    ----------
-    period_s
-        Clock period, 0 for the least of each design, rounded up.
-    gate_clocks
-        Flip-flops with one enable that get a clock gate, 0 for no gates.
-    """
-
-    period_s: float = 0.0
-    gate_clocks: int = 0
-
-
-@dataclass(frozen=True)
 class CharacterisedDesign:
     """Result of a design.
 
@@ -62,13 +46,6 @@ class CharacterisedDesign:
     figures: Mapping[str, float]
     facts: Mapping[str, str]
     notes: tuple[str, ...]
-
-
-def of_design(name: str, fault: Fault) -> Fault:
-    """Return an error with its design's name.  An error in a file may belong to several designs."""
-    if fault.line:
-        return fault
-    return replace(fault, where=f"{name}: {fault.where}" if fault.where else name)
 
 
 def period_of(least_s: float, wanted_s: float) -> float:
@@ -93,8 +70,8 @@ def period_of(least_s: float, wanted_s: float) -> float:
     return wanted_s
 
 
-def positive_quantity(text: str, quantity: str, where: str) -> float:
-    """Return in SI the written, positive value of a quantity.
+def clock_of(text: str, where: str) -> float:
+    """Return in Hz a clock that is written, which may be a period.
 
     Raises
     ------
@@ -102,8 +79,7 @@ def positive_quantity(text: str, quantity: str, where: str) -> float:
         It cannot be read, or is not above 0.
     """
     try:
-        clock = quantity == "clock_hz"
-        value = units.parse_clock(text) if clock else units.parse(text, quantity)
+        value = units.parse_clock(text)
     except UnitError as error:
         raise StudyError([Fault(where, repr(text), error.rule, error.remedy)]) from None
     if not value > 0:
@@ -145,52 +121,33 @@ def _rounded(value: float, digits: int, whole: Callable[[float], int]) -> float:
 TARGET = "target"
 """Column of the clock that a design was mapped for, if there are several."""
 
-SHARES = {"fastest": 1.0, "half": 0.5, "quarter": 0.25}
-"""Written names of shares of a design's fastest clock."""
-
 _NEAR = 0.01
 """Tolerance of area, energy and clock: no value before placement is more accurate."""
 
 _NO_ROW = "another target gives no more than 1 % less area or energy or a faster clock: no row"
-_IN_WORDS = {0.0: "", 1.0: "the fastest", 0.5: "half of it", 0.25: "a quarter of it"}
 
 
 @dataclass(frozen=True)
 class Target:
-    """A clock that logic is mapped for.
+    """A clock that logic is mapped for: `clock_hz`, or a share of a design's fastest clock.
 
-    Attributes
-    clock_hz
-        The clock, or 0 for a share.
-    share
-        Share of a design's fastest clock.  0 for the clock of all designs, if there is one.
+    Neither for the clock of all designs, if there is one.  `suffix` ends the names of its rows, and
+    `text` is its form in remarks.
     """
 
+    name: str = ""
+    suffix: str = ""
+    text: str = ""
     clock_hz: float = 0.0
-    share: float = 1.0
-
-    @property
-    def name(self) -> str:
-        """Return its written form, with six digits of a clock."""
-        if self.clock_hz:
-            return f"{self.clock_hz * 1e-6:.6g} MHz"
-        return next((name for name, share in SHARES.items() if share == self.share), "")
-
-    @property
-    def suffix(self) -> str:
-        """Return the end of its row's name, empty for the fastest."""
-        if self.clock_hz:
-            return f"_for_{self.name.replace(' ', '').lower()}"
-        return f"_{self.name}" if 0 < self.share < 1 else ""
-
-    def text(self) -> str:
-        """Return it as remarks have it."""
-        return units.show(self.clock_hz, "clock_hz") if self.clock_hz else _IN_WORDS[self.share]
+    share: float = 0.0
 
 
-FASTEST, STATED = Target(), Target(share=0.0)
-
-DEFAULT_TARGETS = tuple(Target(share=one) for one in SHARES.values())
+STATED = Target()
+DEFAULT_TARGETS = (
+    Target("fastest", "", "the fastest", share=1.0),
+    Target("half", "_half", "half of it", share=0.5),
+    Target("quarter", "_quarter", "a quarter of it", share=0.25),
+)
 """Targets of a design whose clock is not stated: a core that is clocked below its speed pays in
 area and energy for logic that was mapped for speed.
 """
@@ -204,18 +161,21 @@ def targets_of(clocks: Sequence[str]) -> list[Target]:
     StudyError
         One that cannot be read.
     """
-    found = (
-        Target(share=SHARES[text])
-        if text in SHARES
-        else Target(clock_hz=positive_quantity(text, "clock_hz", "targets"))
-        for text in clocks
-    )
+    known = {one.name: one for one in DEFAULT_TARGETS}
+    found = (known[text] if text in known else _at_clock(text) for text in clocks)
     return [*{one.suffix: one for one in found}.values()]
+
+
+def _at_clock(text: str) -> Target:
+    clock_hz = clock_of(text, "targets")
+    mhz = f"{clock_hz * 1e-6:.6g}"
+    shown = units.show(clock_hz, "clock_hz")
+    return Target(f"{mhz} MHz", f"_for_{mhz}mhz", shown, clock_hz=clock_hz)
 
 
 def are_rows(targets: Sequence[Target]) -> bool:
     """Return whether a table has targets other than the fastest or the stated one."""
-    return bool({one.name for one in targets} - {FASTEST.name, STATED.name})
+    return bool({one.name for one in targets} - {"fastest", ""})
 
 
 def at_target(one: CharacterisedDesign, target: Target) -> CharacterisedDesign:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -16,17 +16,18 @@ from dse.algebra import units
 from dse.algebra.magnitudes import fault_of
 from dse.contract.generators import Design, Vectors
 from dse.contract.placement import kit_of, placement_text
-from dse.errors import DseError, Fault, OutputError, StudyError
+from dse.errors import DseError, Fault, OutputError, StudyError, refuse
 from dse.files.json import json_text, read_regular, write_text
 from dse.silicon.cells import CellLibrary
 from dse.silicon.description import Reading
 from dse.silicon.figures import (
     FIGURES,
     CharacterisedDesign,
-    Conditions,
     Target,
-    of_design,
+    are_rows,
+    at_target,
     period_of,
+    rows_apart,
 )
 from dse.silicon.liberty import read_liberty
 from dse.silicon.mapping import (
@@ -43,9 +44,10 @@ from dse.silicon.mapping import (
 from dse.silicon.netlist import Netlist
 from dse.silicon.power import Power, average_power
 from dse.silicon.simulation import Activity, simulate_gates
-from dse.silicon.tasks import DesignTask, check_answers, read_task, sha256
+from dse.silicon.tasks import DesignTask, sha256
 from dse.silicon.timing import Timing, analyse
 from dse.silicon.yosys import chosen_yosys, full_name
+from dse.workers import shared
 
 _LARGEST_BYTE = 1_000_000
 """A larger file is no result."""
@@ -70,44 +72,22 @@ def user_folder() -> Path:
 
 @dataclass(frozen=True)
 class KeptResults:
-    """A folder of results.  The oldest are deleted when all together exceed `most_byte`."""
+    """A folder of results by key."""
 
     folder: Path
-    most_byte: float = 64e6
 
-    def read(self, key: str) -> dict[str, Any] | None:
+    def read(self, key: str) -> CharacterisedDesign | None:
         """Return the result kept under a key, or None if it is missing or cannot be read."""
-        path = self._path(key)
         try:
-            found = json.loads(read_regular(path, _LARGEST_BYTE))
-        except (OSError, ValueError):
+            found = json.loads(read_regular(self.folder / f"{key}.json", _LARGEST_BYTE))
+            return CharacterisedDesign(**{**found, "notes": tuple(found["notes"])})
+        except (OSError, ValueError, KeyError, TypeError):
             return None
-        with suppress(OSError):
-            os.utime(path)
-        return found if isinstance(found, dict) else None
 
-    def write(self, key: str, result: Mapping[str, Any]) -> None:
-        """Keep a result, whole or not at all, and drop the ones not used for longest.
-
-        Raises
-        ------
-        OutputError
-            The folder cannot be written.
-        """
-        write_text(self._path(key), json_text(dict(result)))
-        files = []
-        for path in self.folder.glob("*.json"):
-            with suppress(OSError):  # another process drops some as well
-                files.append((path.stat().st_mtime, path.stat().st_size, path))
-        left = sum(size for _, size, _ in files)
-        for _, size, path in sorted(files):
-            if left <= self.most_byte:
-                break
-            path.unlink(missing_ok=True)
-            left -= size
-
-    def _path(self, key: str) -> Path:
-        return self.folder / f"{key}.json"
+    def write(self, key: str, result: CharacterisedDesign) -> None:
+        """Keep a result, whole or not at all."""
+        with suppress(OutputError):  # hours of work are worth more than a cache
+            write_text(self.folder / f"{key}.json", json_text(asdict(result)))
 
 
 # Characterisation of a design
@@ -127,8 +107,10 @@ class Characteriser:
     ----------
     library_files
         Files with the delays and energies.
-    conditions
-        For all designs.
+    period_s
+        Clock period of all designs, 0 for the least of each, rounded up.
+    gate_clocks
+        Flip-flops with one enable that get a clock gate, 0 for no gates.
     kept
         Results of earlier calls.
     fastest_s
@@ -138,7 +120,8 @@ class Characteriser:
     """
 
     library_files: tuple[str, ...]
-    conditions: Conditions
+    period_s: float = 0.0
+    gate_clocks: int = 0
     kept: KeptResults | None = None
     fastest_s: dict[str, float] = field(default_factory=dict, init=False)
     tool: str = field(init=False)
@@ -177,15 +160,14 @@ class Characteriser:
         """Yield files, clocks and wires."""
         for file, digest in self.library_sha256.items():
             yield f"library file: {file}, sha256 {digest}"
-        period_s = self.conditions.period_s
-        clock = units.show(1 / period_s, "clock_hz") if period_s else ""
-        shown = ", ".join(dict.fromkeys(one.text() for one in targets))
+        clock = units.show(1 / self.period_s, "clock_hz") if self.period_s else ""
+        shown = ", ".join(dict.fromkeys(one.text for one in targets))
         yield f"mapped for: {shown or clock or 'the fastest'}"
         yield f"clock: {clock or 'the least period of each design, rounded up to 3 digits'}"
         yield "wire load: none"
         yield placement_text(kit_of(self.library.name))
-        if fewest := self.conditions.gate_clocks:
-            yield f"clock gates: for {fewest} flip-flops or more with one enable"
+        if self.gate_clocks:
+            yield f"clock gates: for {self.gate_clocks} flip-flops or more with one enable"
         yield (
             "settled_power, settled_energy: without glitches; energy: of a task, without leakage; "
             "idle_power: inputs held as in the last cycle, without leakage"
@@ -193,12 +175,11 @@ class Characteriser:
 
     def key(self, task: DesignTask) -> str:
         """Return a hash of all inputs of the results, this program included."""
-        design = replace(task.design, verilog="")
         inputs = {
             "program": own_sha256(),
             "tool": self.tool,
-            "conditions": asdict(self.conditions),
-            "design": asdict(design),
+            "conditions": [self.period_s, self.gate_clocks],
+            "design": asdict(replace(task.design, verilog="")),
             "description": task.description_sha256,
             "vectors": task.vectors_sha256,
             "target": asdict(task.target),
@@ -208,38 +189,35 @@ class Characteriser:
 
     def known(self, task: DesignTask) -> CharacterisedDesign | None:
         """Return the result of an earlier call, if it was kept."""
-        found = self.kept.read(self.key(task)) if self.kept else None
-        if found is None:
-            return None
-        try:
-            return CharacterisedDesign(**{**found, "notes": tuple(found["notes"])})
-        except (KeyError, TypeError):  # something else was kept
-            return None
+        return self.kept.read(self.key(task)) if self.kept else None
 
     def measured(self, task: DesignTask) -> CharacterisedDesign | tuple[Fault, ...]:
         """Characterise a design, or return the reasons of failure.  A result is kept at once."""
+        name = task.design.name
         try:
             found = self.figures_of(task)
-            for name, value in found.figures.items():
-                if wrong := fault_of(value, name, signed=True):
-                    return (Fault(task.design.name, name, *wrong),)
-        except StudyError as error:
-            return tuple(of_design(task.design.name, one) for one in error.faults)
+        except StudyError as error:  # an error in a file may belong to several designs
+            return tuple(
+                one if one.line else replace(one, where=": ".join(filter(None, (name, one.where))))
+                for one in error.faults
+            )
         except DseError as error:
-            return (Fault(task.design.name, "", str(error), ""),)
+            return (Fault(name, "", str(error), ""),)
+        for figure, value in found.figures.items():
+            if wrong := fault_of(value, figure, signed=True):
+                return (Fault(name, figure, *wrong),)
         if self.kept is not None:
-            with suppress(OutputError):  # hours of work are worth more than a cache
-                self.kept.write(self.key(task), asdict(found))
+            self.kept.write(self.key(task), found)
         return found
 
     def figures_of(self, task: DesignTask) -> CharacterisedDesign:
         """Map a design, time it, hold it to its answers, and find its power."""
         design = task.design
-        vectors, reads, notes = read_task(task)
+        vectors, reads, notes = task.read()
         target_s = self._target_s(task, reads)
         mapped, netlist, buffers = self._mapped(task, reads, target_s)
         timing = analyse(netlist, self.library, clock=design.clock)
-        period = period_of(timing.period_s, self.conditions.period_s)
+        period = period_of(timing.period_s, self.period_s)
         activity = self._simulated(task, netlist, timing, period, vectors)
         power, idle = (
             average_power(netlist, self.library, timing, one, clock=design.clock, period_s=period)
@@ -276,24 +254,24 @@ class Characteriser:
             warm_up=_settled_in(vectors, task.design.latency_cycles),
             idle=_idle_cycles(task.design),
         )
-        check_answers(task, vectors, activity)
+        task.check_answers(vectors, activity)
         return activity
 
     def _counts(self, netlist: Netlist, buffers: int, clock: str) -> dict[str, float]:
         used = [self.library.cells[one.cell] for one in netlist.instances]
         counts: dict[str, float] = {"cells": len(used), "buffers": buffers}
         counts["flip_flops"] = sum(cell.flip_flop is not None for cell in used)
-        if self.conditions.gate_clocks:
+        if self.gate_clocks:
             counts |= gated_counts(netlist, self.library, clock)
         return counts
 
     def _target_s(self, task: DesignTask, reads: Reading) -> float:
         """Return the period that a design is mapped for."""
-        target, period_s = task.target, self.conditions.period_s
+        target = task.target
         if target.clock_hz:
             return 1.0 / target.clock_hz
         if not target.share:
-            return period_s or FASTEST_S
+            return self.period_s or FASTEST_S
         if target.share == 1.0:
             return FASTEST_S
         if task.design.name not in self.fastest_s:
@@ -314,7 +292,7 @@ class Characteriser:
             self.usable,
             top=design.top,
             target_period_s=target_s,
-            gate_clocks=self.conditions.gate_clocks,
+            gate_clocks=self.gate_clocks,
         )
         sized = [sized_gates(one, library) for one in mapped.netlists]
         found = [spread_fan_out(one, library, self.usable) for one in sized]
@@ -377,3 +355,40 @@ def _idle_cycles(design: Design) -> int:
     """Return the cycles, whole tasks, that a core with held inputs may still work on its data."""
     task = ceil(design.cycles_per_task)
     return task * ceil(max(IDLE_CYCLES, design.latency_cycles) / task)
+
+
+# Characterisation of several designs
+
+
+def characterise_all(
+    tasks: Sequence[DesignTask],
+    targets: Sequence[Target],
+    characteriser: Characteriser,
+    *,
+    jobs: int,
+    progress: Callable[[int, int, str], None],
+) -> tuple[list[CharacterisedDesign], int]:
+    """Return the rows of designs for targets, and how many results are kept from earlier calls.
+
+    Raises
+    ------
+    StudyError
+        Reasons why designs have no results, all at once.
+    """
+    wanted = [replace(task, target=target) for task in tasks for target in targets]
+    found: list[Any] = [characteriser.known(one) for one in wanted]
+    missing = [place for place, one in enumerate(found) if one is None]
+    names = [wanted[place].design.name for place in missing]
+    kept = len(wanted) - len(missing)
+    if missing:
+        _ = characteriser.library  # its errors come before any work
+        progress(kept, len(wanted), names[0])
+    with shared(characteriser.measured, [wanted[place] for place in missing], jobs) as answers:
+        for count, (place, answer) in enumerate(zip(missing, answers, strict=True), start=1):
+            found[place] = answer
+            progress(kept + count, len(wanted), "".join(names[count : count + 1]))
+    refuse(fault for one in found if isinstance(one, tuple) for fault in one)
+    if are_rows(targets):
+        found = [at_target(one, task.target) for one, task in zip(found, wanted, strict=True)]
+    rows = [*rows_apart(found)]
+    return rows, min(kept, len(rows))

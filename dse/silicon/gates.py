@@ -19,9 +19,6 @@ from dse.silicon.timing import Delay, Timing
 UNKNOWN_LEVEL = 2
 """The third value of a net, beside 0 and 1."""
 
-BINARY, TERNARY = 2, 3
-"""Number of values of a net: without and with `UNKNOWN_LEVEL`."""
-
 Integers = NDArray[np.int64]
 
 
@@ -44,36 +41,36 @@ class Functions:
         Net of each, shape (n,).
     columns
         ``columns[p]`` has the net of input p of the first ``len(columns[p])`` functions.
-    starts
-        By number of values: the start of each function's table in `tables`, shape (n,).
-    tables
-        By number of values: truth tables, one after the other.
+    binary_starts, ternary_starts
+        Start of each function's table in `binary` and `ternary`, shape (n,).
+    binary, ternary
+        Truth tables, one after the other, for inputs that are known, and for any.
     """
 
     outputs: Integers
     columns: tuple[Integers, ...]
-    starts: Mapping[int, Integers]
-    tables: Mapping[int, Integers]
+    binary_starts: Integers
+    ternary_starts: Integers
+    binary: Integers
+    ternary: Integers
 
-    def at(self, values: Integers, radix: int) -> Integers:
+    def at(self, values: Integers) -> Integers:
         """Return the value of each function from the values of all nets, shape (nets,)."""
-        entries = self.starts[radix].copy()
+        entries = self.ternary_starts.copy()
         for pin, nets in enumerate(self.columns):
-            entries[: len(nets)] += values[nets] * radix**pin
-        return self.tables[radix][entries]
+            entries[: len(nets)] += values[nets] * 3**pin
+        return self.ternary[entries]
 
 
 def side_by_side(functions: Sequence[NetFunction]) -> Functions:
     """Return functions as arrays, in the given order, which must be by falling number of inputs."""
     places: dict[bytes, tuple[int, int]] = {}
-    pools: dict[int, list[Integers]] = {BINARY: [], TERNARY: []}
-    sizes = dict.fromkeys(pools, 0)
+    binary, unknown = np.zeros((2, 0), np.int64)
     for table in dict.fromkeys(function.table for function in functions):
-        places[table] = sizes[BINARY], sizes[TERNARY]
+        places[table] = len(binary), len(unknown)
         plain = np.frombuffer(table, dtype=np.bool_)
-        for radix, values in ((BINARY, plain.astype(np.int64)), (TERNARY, ternary(plain))):
-            pools[radix].append(values)
-            sizes[radix] += len(values)
+        binary = np.concatenate([binary, plain])
+        unknown = np.concatenate([unknown, ternary(plain)])
     inputs = [function.inputs for function in functions]
     widest = len(inputs[0]) if inputs else 0
     starts = np.array([places[function.table] for function in functions], np.int64).reshape(-1, 2)
@@ -83,12 +80,11 @@ def side_by_side(functions: Sequence[NetFunction]) -> Functions:
             np.array([nets[pin] for nets in inputs if len(nets) > pin], np.int64)
             for pin in range(widest)
         ),
-        starts={BINARY: starts[:, 0], TERNARY: starts[:, 1]},
-        tables={radix: np.concatenate([*pool, _NONE]) for radix, pool in pools.items()},
+        binary_starts=starts[:, 0],
+        ternary_starts=starts[:, 1],
+        binary=binary,
+        ternary=unknown,
     )
-
-
-_NONE = np.zeros(0, np.int64)
 
 
 def ternary(table: NDArray[np.bool_]) -> Integers:
@@ -383,12 +379,12 @@ def driven_ports(
 
 
 def settled_at(
-    gates: Gates, state: Integers, driven: Integers, stimuli: Bits, radix: int, nets: Integers
+    gates: Gates, state: Integers, driven: Integers, stimuli: Bits, nets: Integers
 ) -> tuple[NDArray[np.uint8], Integers]:
     """Return the settled values of some nets, shape (cycles, nets), and the state after them."""
     found = [np.zeros((0, len(nets)), np.uint8)]
     for first in range(0, len(stimuli), MOST_CYCLES):
-        settled = settle_cycles(gates, state, driven, stimuli[first : first + MOST_CYCLES], radix)
+        settled = settle_cycles(gates, state, driven, stimuli[first : first + MOST_CYCLES])
         state = settled.state
         found.append(settled.values[:, nets])
     return np.concatenate(found), state
@@ -420,7 +416,7 @@ class Settled:
 
 
 def settle_cycles(
-    gates: Gates, state: Integers, ports: Integers, stimulus: NDArray[np.bool_], radix: int
+    gates: Gates, state: Integers, ports: Integers, stimulus: NDArray[np.bool_]
 ) -> Settled:
     """Return settled values of cycles that begin in `state`.
 
@@ -432,8 +428,6 @@ def settle_cycles(
     ----------
     ports, stimulus
         Nets of the input ports, shape (ports,), and their values, shape (cycles, ports).
-    radix
-        `BINARY`, or `TERNARY` if entries of `state` may be `UNKNOWN_LEVEL`.
 
     Raises
     ------
@@ -446,22 +440,22 @@ def settle_cycles(
     nets[CONSTANT_1] = 1
     for cycle, inputs in enumerate(stimulus):
         nets[ports] = inputs
-        settled = _at_rest(gates, nets, state, radix, cycle)
+        settled = _at_rest(gates, nets, state, cycle)
         forced[cycle] = settled is not state
         values[cycle] = nets
         following = np.empty_like(state)
-        following[gates.next_state.outputs - gates.net_count] = gates.next_state.at(nets, radix)
-        state = _held(gates, nets, following, radix)
+        following[gates.next_state.outputs - gates.net_count] = gates.next_state.at(nets)
+        state = _held(gates, nets, following)
     return Settled(values, state, forced)
 
 
-def _at_rest(gates: Gates, nets: Integers, state: Integers, radix: int, cycle: int) -> Integers:
+def _at_rest(gates: Gates, nets: Integers, state: Integers, cycle: int) -> Integers:
     """Set the nets of a cycle, and return its state once clears and presets change nothing."""
     for _ in range(MOST_PASSES):
         nets[gates.states] = state
         for level in gates.levels:
-            nets[level.functions.outputs] = level.functions.at(nets, radix)
-        held = _held(gates, nets, state, radix)
+            nets[level.functions.outputs] = level.functions.at(nets)
+        held = _held(gates, nets, state)
         if np.array_equal(held, state):
             return state
         state = held
@@ -470,12 +464,12 @@ def _at_rest(gates: Gates, nets: Integers, state: Integers, radix: int, cycle: i
     raise StudyError([Fault(f"cycle {cycle}", "", rule, remedy)])
 
 
-def _held(gates: Gates, nets: Integers, state: Integers, radix: int) -> Integers:
+def _held(gates: Gates, nets: Integers, state: Integers) -> Integers:
     """Return a state after clear and preset, given the values of all nets."""
     held = state.copy()
     for functions, value in ((gates.preset, 1), (gates.clear, 0)):
         acts = np.zeros_like(state)
-        acts[functions.outputs - gates.net_count] = functions.at(nets, radix)
+        acts[functions.outputs - gates.net_count] = functions.at(nets)
         held[acts == 1] = value
         held[(acts == UNKNOWN_LEVEL) & (held != value)] = UNKNOWN_LEVEL
     return held

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 from dse.api.arguments import Count, Kind, Names, Paths, paths, public, texts
-from dse.errors import ArgumentError, results_of
-from dse.files.document import assignments
+from dse.contract.generators import Generator
+from dse.errors import ArgumentError, Fault, StudyError, refuse, results_of
+from dse.files.document import assignments, no_such
 from dse.files.json import write_text
-from dse.silicon.characterisation import Characterisation, characterise_all
-from dse.silicon.description import Sources
-from dse.silicon.figures import (
-    DEFAULT_TARGETS,
-    STATED,
-    Conditions,
-    positive_quantity,
-    targets_of,
-)
-from dse.silicon.flow import Characteriser, KeptResults, user_folder
-from dse.silicon.request import Request, Verilog, are_files, between_commas, check_library_files
+from dse.plugins import registry
+from dse.silicon.characterisation import Characterisation, check_names
+from dse.silicon.figures import DEFAULT_TARGETS, STATED, clock_of, targets_of
+from dse.silicon.flow import Characteriser, KeptResults, characterise_all, user_folder
+from dse.silicon.tasks import SEED, DesignTask, Verilog, are_files, generated
+from dse.silicon.vectors import WrittenVectors
 
 Hardware = Annotated[
     str | Verilog,
@@ -76,7 +72,7 @@ def verilog(
     figures = {"payload": payload, "cycles_per_task": cycles_per_task, "latency": latency}
     figures |= {"read": read, "written": written}
     return Verilog(
-        sources=Sources(tuple(map(str, paths(files)))),
+        sources=tuple(map(str, paths(files))),
         top=top,
         check=None if check is None else str(check),
         clock_port=clock_port,
@@ -142,35 +138,75 @@ def characterise(
         There is no Yosys.
     """
     files = paths(library)
-    request = _request(hardware, over, tasks)
-    mapped_for, wanted, _, period_s = results_of(
-        lambda: targets_of(between_commas(targets)) or ([STATED] if clock else DEFAULT_TARGETS),
-        request.design_tasks,
+    clocks = [part.strip() for text in texts(targets) for part in text.split(",") if part.strip()]
+    given = assignments(texts(over), "unroll=1,2,4")
+    mapped_for, wanted, _, clock_hz = results_of(
+        lambda: targets_of(clocks) or ([STATED] if clock else DEFAULT_TARGETS),
+        lambda: _tasks(hardware, given, tasks),
         lambda: check_library_files(files),
-        lambda: 1.0 / positive_quantity(clock, "clock_hz", "clock") if clock else 0.0,
+        lambda: clock_of(clock, "clock") if clock else 0.0,
     )
+    check_names(wanted)
     if out is not None:
-        request.check_output(Path(out), wanted, files)
+        _check_output(Path(out), wanted, files)
     characteriser = Characteriser(
         library_files=tuple(map(str, files)),
-        conditions=Conditions(period_s, gate_clocks or 0),
+        period_s=1.0 / clock_hz if clock else 0.0,
+        gate_clocks=gate_clocks or 0,
         kept=KeptResults(user_folder() / "silicon") if cache else None,
     )
-    found = characterise_all(
-        request.name,
-        wanted,
-        characteriser,
-        jobs=jobs,
-        targets=mapped_for,
-        remarks=[*request.remarks(characteriser, mapped_for)],
-        progress=progress or (lambda *_: None),
-    )
+    told = progress or (lambda *_: None)
+    rows, kept = characterise_all(wanted, mapped_for, characteriser, jobs=jobs, progress=told)
+    origin, stimulus = _origin(hardware, tasks)
+    remarks = (origin, *characteriser.remarks(mapped_for), stimulus)
+    name = hardware if isinstance(hardware, str) else str(hardware.top)
+    found = Characterisation(name, tuple(rows), remarks, kept)
     if out is not None:
         write_text(Path(out), found.csv())
     return found
 
 
-def _request(hardware: str | Verilog, over: Names, tasks: int) -> Request:
-    if isinstance(hardware, str) and are_files([hardware]):
+def _tasks(hardware: str | Verilog, over: Mapping[str, str], tasks: int) -> list[DesignTask]:
+    if not isinstance(hardware, str):
+        return hardware.design_tasks(over)
+    if are_files([hardware]):
         raise ArgumentError(f"hardware={hardware!r}: describe it: dse.verilog({hardware!r}, ...)")
-    return Request(hardware=hardware, over=assignments(texts(over), "unroll=1,2,4"), tasks=tasks)
+    return generated(hardware, over, tasks)
+
+
+def check_library_files(files: Sequence[Path]) -> None:
+    """Raise StudyError if files of a library do not exist.
+
+    Raises
+    ------
+    StudyError
+        All of them at once.
+    """
+    if not files:
+        raise StudyError([Fault("library", "", "no file", "name a .lib file")])
+    missing = (no_such(path, "file", "*.lib*").faults for path in files if not path.is_file())
+    refuse(fault for faults in missing for fault in faults)
+
+
+def _check_output(out: Path, tasks: Sequence[DesignTask], others: Sequence[Path]) -> None:
+    """Raise StudyError if the output is an input file, by any name."""
+    read = [*others]
+    for task in tasks:
+        read += task.texts
+        if isinstance(task.vectors, WrittenVectors):
+            read.append(Path(task.vectors.table.file))
+    if any(out.exists() and out.samefile(one) for one in read):
+        rule, remedy = "the table would replace one of its inputs", "name another file"
+        raise StudyError([Fault("out", str(out), rule, remedy)])
+
+
+def _origin(hardware: str | Verilog, tasks: int) -> tuple[str, str]:
+    """Return the remarks on the source of the designs and of their stimulus."""
+    if isinstance(hardware, str):
+        source = f"{registry.get(Generator, hardware).source}; characterised by dse from {hardware}"
+        return f"source: {source}", f"stimulus: {tasks} random tasks at least, seed {SEED}"
+    files = ", ".join(Path(one).name for one in hardware.sources)
+    return (
+        f"source: characterised by dse from {files}",
+        f"stimulus: {Path(str(hardware.check)).name}",
+    )

@@ -25,9 +25,7 @@ from dse.errors import Fault, StudyError
 from dse.silicon.cells import CellLibrary
 from dse.silicon.figures import rounded_down
 from dse.silicon.gates import (
-    BINARY,
     MOST_CYCLES,
-    TERNARY,
     TICK_S,
     UNKNOWN_LEVEL,
     Answers,
@@ -138,9 +136,9 @@ class _Piece:
 
     def __init__(self, level: Level, some: slice, cycles: int) -> None:
         functions = level.functions
-        self.outputs, self.starts = functions.outputs[some], functions.starts[BINARY][some]
+        self.outputs, self.starts = functions.outputs[some], functions.binary_starts[some]
         self.columns = [nets[some] for nets in functions.columns if len(nets) > some.start]
-        self.table, self.delays = functions.tables[BINARY], level.delays[some]
+        self.table, self.delays = functions.binary, level.delays[some]
         self.cycle_bits = max(1, (cycles - 1).bit_length())
 
     def run(self, pool: _Pool, values: NDArray[np.uint8]) -> None:
@@ -328,8 +326,8 @@ def simulate_gates(
     known, unknown = _known(gates, driven, stimuli, warm_up, shown)
     if idle:
         held = np.repeat(stimuli[-1:], idle, axis=0)
-        _, state = settled_at(gates, state, driven, held, BINARY, shown)
-        at_rest.run(settle_cycles(gates, state, driven, held[:1], BINARY), held, shown)
+        _, state = settled_at(gates, state, driven, held, shown)
+        at_rest.run(settle_cycles(gates, state, driven, held[:1]), held, shown)
     return Activity(
         outputs=by_port(netlist, values == 1),
         known=by_port(netlist, known),
@@ -353,9 +351,9 @@ def _counted(
     """
     gates, driven, counted = count.gates, count.driven, stimuli[warm_up:]
     zeros = np.zeros(len(gates.states), np.int64)
-    start = settle_cycles(gates, zeros, driven, stimuli[:warm_up], BINARY)
+    start = settle_cycles(gates, zeros, driven, stimuli[:warm_up])
     found, state = count.run(start, counted, shown)
-    rest, state = settled_at(gates, state, driven, counted[count.cycles :], BINARY, shown)
+    rest, state = settled_at(gates, state, driven, counted[count.cycles :], shown)
     return np.concatenate([start.values[:, shown], found, rest]), state
 
 
@@ -367,12 +365,12 @@ def _known(
     Three values are propagated, which may call a known value unknown, never the reverse.
     """
     state = np.full(len(gates.states), UNKNOWN_LEVEL, np.int64)
-    first = settle_cycles(gates, state, driven, stimuli[:warm_up], TERNARY)
+    first = settle_cycles(gates, state, driven, stimuli[:warm_up])
     known = np.ones((len(stimuli), len(shown)), np.bool_)
     known[:warm_up] = first.values[:, shown] != UNKNOWN_LEVEL
     unknown = np.flatnonzero(first.values[-1][gates.states] == UNKNOWN_LEVEL)
     if len(unknown):
-        later, _ = settled_at(gates, first.state, driven, stimuli[warm_up:], TERNARY, shown)
+        later, _ = settled_at(gates, first.state, driven, stimuli[warm_up:], shown)
         known[warm_up:] = later != UNKNOWN_LEVEL
     return known, unknown
 
@@ -411,7 +409,7 @@ class _Count:
         found = []
         while self.cycles < len(stimuli) and self.work < MOST_WORK:
             some = stimuli[self.cycles : self.cycles + size]
-            settled = settle_cycles(self.gates, state, self.driven, some, BINARY)
+            settled = settle_cycles(self.gates, state, self.driven, some)
             if settled.forced.any():
                 where = f"cycle {self.cycles + int(np.argmax(settled.forced))} after the warm-up"
                 rule, remedy = "clears and presets act only during the warm-up", "make it longer"

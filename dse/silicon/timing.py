@@ -85,21 +85,17 @@ class SetupColumns:
     clock: Numbers
 
 
-@dataclass(frozen=True, eq=False)
-class TimingGraph:
-    """Arcs and constraints of a netlist, and the tables that they read."""
-
-    arcs: ArcColumns
-    setups: SetupColumns
-    tables: TableStack
-
-
 Tables = dict[LookupTable | None, int]
 """Numbers of tables.  An absent table has number 0, a table of zero."""
 
 
-def timing_graph(netlist: Netlist, library: CellLibrary) -> TimingGraph:
-    """Return the arcs of every instance, levelised.  Yosys has refused loops before."""
+def timing_graph(
+    netlist: Netlist, library: CellLibrary
+) -> tuple[ArcColumns, SetupColumns, TableStack]:
+    """Return the arcs of every instance, levelised, their constraints and the tables of both.
+
+    Yosys has refused loops before.
+    """
     tables: Tables = {None: 0}
     pairs: list[tuple[int, str, str]] = []
     arcs: list[Numbers] = [np.zeros((7, 0), np.intp)]
@@ -122,7 +118,7 @@ def timing_graph(netlist: Netlist, library: CellLibrary) -> TimingGraph:
     )
     constraints = SetupColumns(*np.concatenate(setups, axis=1))
     zero = LookupTable(np.zeros(1), np.zeros(1), np.zeros((1, 1)))
-    return TimingGraph(ordered, constraints, TableStack([table or zero for table in tables]))
+    return ordered, constraints, TableStack([table or zero for table in tables])
 
 
 def _arc_columns(
@@ -272,12 +268,11 @@ def analyse(netlist: Netlist, library: CellLibrary, *, clock: str) -> Timing:
     """
     clocks = clocks_of(netlist, library, clock)
     loads = net_loads(netlist, library)
-    graph = timing_graph(netlist, library)
-    run = _Run(graph, loads[:, 1:], clocks)
+    run = _Run(*timing_graph(netlist, library), loads[:, 1:], clocks)
     starts = 2 * np.array([net for nets in netlist.inputs.values() for net in nets])
     for edges in (starts + RISE, starts + FALL):
         run.slew[edges] = run.arrival[edges] = 0.0
-    for first, end in pairwise(graph.arcs.levels.tolist()):
+    for first, end in pairwise(run.arcs.levels.tolist()):
         run.propagate(slice(first, end))
     period, edge, position = _longest(netlist, run)
     first = run.first(edge) >> 1
@@ -313,20 +308,26 @@ def net_loads(netlist: Netlist, library: CellLibrary) -> NDArray[np.float64]:
 class _Run:
     """Arrivals and slews of the edges of all nets, -inf without an arrival."""
 
-    def __init__(self, graph: TimingGraph, loads: NDArray[np.float64], clocks: Clocks) -> None:
-        self.graph = graph
-        self.loads = loads
+    def __init__(
+        self,
+        arcs: ArcColumns,
+        setups: SetupColumns,
+        tables: TableStack,
+        loads: NDArray[np.float64],
+        clocks: Clocks,
+    ) -> None:
+        self.arcs, self.setups, self.tables, self.loads = arcs, setups, tables, loads
         self.gated = np.zeros(len(loads), bool)
         self.gated[[*clocks.enables]] = True
         self.arrival = np.full(2 * len(loads), -np.inf)
         self.slew = np.full(2 * len(loads), -np.inf)
         self.best = np.full(2 * len(loads), -1, dtype=np.intp)
-        self.delay = np.zeros(len(graph.arcs.source))
+        self.delay = np.zeros(len(arcs.source))
         self.clipped = 0
 
     def propagate(self, these: slice) -> None:
         """Propagate edges through the arcs of a level."""
-        arcs, tables = self.graph.arcs, self.graph.tables
+        arcs, tables = self.arcs, self.tables
         source, target = arcs.source[these], arcs.target[these]
         known = np.maximum(self.slew[source], 0.0)
         load = self.loads[target >> 1, target & 1]
@@ -345,7 +346,7 @@ class _Run:
 
     def insertion(self, instances: int) -> NDArray[np.float64]:
         """Return how much earlier than a flip-flop each instance has the clock (s): clock gates."""
-        arcs = self.graph.arcs
+        arcs = self.arcs
         rising = self.gated[arcs.target >> 1] & (arcs.target & 1 == RISE)
         found = np.zeros(instances)
         np.maximum.at(found, arcs.instance[rising], self.delay[rising])
@@ -354,12 +355,12 @@ class _Run:
     def first(self, edge: int) -> int:
         """Return the first edge of the latest path to an edge."""
         while (arc := int(self.best[edge])) >= 0:
-            edge = int(self.graph.arcs.source[arc])
+            edge = int(self.arcs.source[arc])
         return edge
 
     def delays(self) -> dict[tuple[int, str, str], Delay]:
         """Return the worst delay of each pair of pins, over edges and conditions."""
-        arcs = self.graph.arcs
+        arcs = self.arcs
         worst = np.zeros((len(arcs.pairs), 2))
         np.maximum.at(worst, (arcs.pair, arcs.target & 1), self.delay)
         return {
@@ -373,9 +374,9 @@ def _longest(netlist: Netlist, run: _Run) -> tuple[float, int, int]:
 
     The position of the instance is -1 at an output.
     """
-    setups = run.graph.setups
+    setups = run.setups
     slew = np.maximum(run.slew[setups.source], 0.0)
-    setup = run.graph.tables.at(setups.table, slew, np.maximum(run.slew[setups.clock], 0.0))
+    setup = run.tables.at(setups.table, slew, np.maximum(run.slew[setups.clock], 0.0))
     setup += run.insertion(len(netlist.instances))[setups.instance]
     ends = [
         (float(run.arrival[2 * net + edge]), 2 * net + edge, -1)

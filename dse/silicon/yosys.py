@@ -17,7 +17,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from dse.errors import DseError, Fault, MissingLibraryError, StudyError
+from dse.errors import DseError, Fault, MissingLibraryError, refuse
 from dse.workers.programs import supervised
 from dse.workers.supervisor import ERROR, OUTPUT, SAYS_SO
 
@@ -119,28 +119,16 @@ def run_yosys(yosys: Yosys, script: Sequence[str], files: Mapping[str, str]) -> 
     return Output(log, texts)
 
 
-def raise_errors(output: Output, remedies: Sequence[tuple[str, str]], *, done: str) -> None:
-    """Raise the errors of a run of Yosys that did not write the file `done`.
+def errors_of(
+    output: Output, done: str, remedies: Sequence[tuple[str, str]] = ()
+) -> Iterator[Fault]:
+    """Yield the errors of a run of Yosys that did not write the file `done`, which is its last.
 
-    Parameters
-    ----------
-    output
-        As `run_yosys` returns it.
-    remedies
-        Regular expressions, and the remedy of an error that matches one.
-    done
-        The file that it writes last.
-
-    Raises
-    ------
-    StudyError
-        The errors of the log, with file and line if it has them.
+    `remedies` are regular expressions, and the remedy of an error that matches one.
     """
-    if done not in output.files:
-        raise StudyError(_errors(output.log, remedies))
-
-
-def _errors(log: str, remedies: Sequence[tuple[str, str]]) -> Iterator[Fault]:
+    if done in output.files:
+        return
+    log = output.log
     errors = [*_ERROR.finditer(log)]
     for found in errors:
         rule = found["rule"].replace("`\\", "'").replace("`", "'").strip()
@@ -165,5 +153,5 @@ def full_name(yosys: Yosys) -> str:
         It does not run.
     """
     output = run_yosys(yosys, ["write_json empty.json"], {})
-    raise_errors(output, (), done="empty.json")
+    refuse(errors_of(output, "empty.json"))
     return f"{yosys.name} {json.loads(output.files['empty.json'])['creator'].split()[1]}"

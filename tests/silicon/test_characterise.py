@@ -15,7 +15,7 @@ import pytest
 import dse
 from dse.contract.placement import placed_uncertainty, routed_over_unplaced
 from dse.errors import StudyError
-from dse.silicon import flow, simulation
+from dse.silicon import flow
 from dse.silicon.characterisation import Characterisation
 from dse.silicon.description import with_included
 from dse.silicon.figures import (
@@ -27,7 +27,7 @@ from dse.silicon.figures import (
     targets_of,
 )
 from dse.silicon.flow import KeptResults, own_sha256
-from dse.silicon.request import Request
+from dse.silicon.tasks import generated
 from dse.silicon.timing import Delay, Timing, analyse
 from dse.silicon.yosys import found_yosys
 from tests.silicon.test_mapping import tool as tool
@@ -100,6 +100,14 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return call
 
 
+def top_of(text: str, answers: str, payload: str = "1 bit") -> Any:
+    """Return hardware of one file, whose tasks take a cycle each, beside its answers."""
+    Path("top.v").write_text(text)
+    Path("top.csv").write_text(answers)
+    figures = {"payload": payload, "cycles_per_task": "1", "latency": "1"}
+    return dse.verilog("top.v", top="top", check="top.csv", **figures)
+
+
 def fails(call: Callable[[], object]) -> str:
     with pytest.raises(StudyError) as raised:
         call()
@@ -162,10 +170,7 @@ def test_a_reset_that_is_1_at_an_edge_holds_through_it(run: Run) -> None:
     """It has no clock, and ends after the edge, as every input changes (IEEE 1364-2005, 9.2)."""
     text = "module top (input clk, r, output reg [3:0] q);\n"
     text += "  always @(posedge clk, posedge r) if (r) q <= 0; else q <= q + 1;\nendmodule\n"
-    Path("top.v").write_text(text)
-    Path("top.csv").write_text("r,q\n1,0\n1,0\n0,0\n0,1\n0,2\n0,3\n0,4\n0,5\n")
-    figures = {"payload": "4 bit", "cycles_per_task": "1", "latency": "1"}
-    own = dse.verilog("top.v", top="top", check="top.csv", **figures)
+    own = top_of(text, "r,q\n1,0\n1,0\n0,0\n0,1\n0,2\n0,3\n0,4\n0,5\n", "4 bit")
     (one,) = dse.characterise(own, library=TOY, targets="fastest").designs
     assert one.facts["tasks"] == "8"
 
@@ -245,15 +250,13 @@ def test_the_number_of_processes_changes_nothing(run: Run) -> None:
     assert run(jobs=2, **given).csv() == run(**given).csv()
 
 
-def test_kept_results_are_bounded_and_damage_is_passed_over(tmp_path: Path) -> None:
-    kept = KeptResults(tmp_path, most_byte=100.0)
-    for name in "abc":
-        kept.write(name, {"value": name * 30})
-    assert kept.read("a") is None
-    assert kept.read("c") == {"value": "c" * 30}
-    (tmp_path / "c.json").write_text('{"value": ')
-    assert kept.read("c") is None
-    assert replace(kept, most_byte=0.0).read("b") == {"value": "b" * 30}
+def test_damage_of_what_is_kept_is_passed_over(tmp_path: Path) -> None:
+    kept, one = KeptResults(tmp_path), CharacterisedDesign("a", {}, {"area_m2": 1.0}, {}, ("b",))
+    kept.write("a", one)
+    assert (kept.read("a"), kept.read("c")) == (one, None)
+    for damaged in ('{"name": ', "[1]", '{"notes": []}'):
+        (tmp_path / "a.json").write_text(damaged)
+        assert kept.read("a") is None
 
 
 def test_a_design_is_mapped_for_its_fastest_clock_half_and_a_quarter_of_it(run: Run) -> None:
@@ -270,7 +273,6 @@ def test_a_design_is_mapped_for_its_fastest_clock_half_and_a_quarter_of_it(run: 
     assert slower.figures["least_period_s"] <= 4 / fast["clock_hz"]
     assert slower.figures["area_m2"] < fast["area_m2"]
     assert "# mapped for: the fastest, half of it, a quarter of it\n" in found.csv()
-    assert found.fitted_over() == ()
 
 
 def test_rows_of_a_design_stay_apart_that_differ_by_more_than_a_percent(run: Run) -> None:
@@ -318,60 +320,6 @@ def test_the_smallest_netlist_that_meets_the_target_is_taken(
     assert (taken["least_period_s"], taken["area_m2"]) == best
 
 
-DEEP = """
-module deep (input clk, input [15:0] word, output reg [15:0] answer);
-  reg [15:0] state;
-  wire [16*32+15:0] lines;
-  assign lines[15:0] = state;
-  genvar i;
-  generate for (i = 0; i < 32; i = i + 1) begin : round
-    wire [15:0] from = lines[16*i +: 16];
-    wire [15:0] left = from ^ (from << 7);
-    wire [15:0] right = left ^ (left >> 9);
-    wire [15:0] mixed = right ^ (right << 8);
-    assign lines[16*i+16 +: 16] =
-      (mixed & {mixed[14:0], mixed[15]}) ^ {mixed[12:0], mixed[15:13]};
-  end endgenerate
-  always @(posedge clk) begin state <= word; answer <= lines[16*32 +: 16]; end
-endmodule
-"""
-
-
-def deep(word: int) -> int:
-    for _ in range(32):
-        for shift in (7, -9, 8):
-            word ^= (word << shift if shift > 0 else word >> -shift) & 0xFFFF
-        turned = (word << 1 | word >> 15) & 0xFFFF, (word << 3 | word >> 13) & 0xFFFF
-        word = word & turned[0] ^ turned[1]
-    return word
-
-
-@pytest.mark.slow
-def test_glitches_that_are_left_out_are_told_in_the_table(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """32 rounds of nonlinear logic in a cycle; an inertial delay limits what gets through them."""
-    words = np.random.default_rng(1).integers(0, 1 << 16, 8).tolist()
-    rows = [
-        f"{word},{answer}"
-        for word, answer in zip(words, ["-", "-", *map(deep, words)], strict=False)
-    ]
-    (tmp_path / "deep.v").write_text(DEEP)
-    (tmp_path / "deep.csv").write_text("\n".join(["word,answer", *rows]))
-    figures = {"payload": "16 bit", "cycles_per_task": "1", "latency": "2"}
-    own = dse.verilog("deep.v", top="deep", check="deep.csv", **figures)
-    whole = dse.characterise(own, library=TOY, targets="fastest")
-    monkeypatch.setattr(simulation, "MOST_TRANSITIONS", 20)
-    capped = dse.characterise(own, library=TOY, targets="fastest", cache=False)
-    told = r"transitions beyond 20 in a cycle are omitted: .*% of gates, .*% of gates' cycles"
-    assert re.search(f"^# note: {told}$", capped.csv(), re.MULTILINE)
-    assert "are left out" not in whole.csv()
-    ((had,), (left,)) = whole.designs, capped.designs
-    assert left.figures["settled_energy_j"] == had.figures["settled_energy_j"]
-    assert left.figures["energy_j"] < had.figures["energy_j"]
-    assert left.facts["tasks"] == had.facts["tasks"]
-
-
 def test_a_generator_is_characterised_with_its_own_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -379,11 +327,8 @@ def test_a_generator_is_characterised_with_its_own_answers(
     over = ["side=1", "cell_bit=8"]
     (one,) = dse.characterise("jacobi", library=TOY, over=over, targets="fastest", tasks=40).designs
     assert (one.name, one.facts["tasks"]) == ("n1", "40")
-    several = Request(hardware="jacobi", over={"cell_bit": "8,16"}, tasks=1)
-    assert [task.design.name for task in several.design_tasks()] == [
-        "n1_cell_bit8",
-        "n1_cell_bit16",
-    ]
+    several = generated("jacobi", {"cell_bit": "8,16"}, 1)
+    assert [task.design.name for task in several] == ["n1_cell_bit8", "n1_cell_bit16"]
     assert not [note for note in one.notes if "unknown" in note]
 
 
@@ -416,11 +361,8 @@ def test_faults_of_a_description_have_a_place_and_a_remedy(
     kind = "" if "box" in line else " reg"
     text = f"module top (input clk, a, b, c, output{kind} q);\n  {line}\nendmodule\n"
     box = "(* blackbox *) module box (input a, output q); endmodule\n"
-    (tmp_path / "top.v").write_text(text + box)
     answer = "posedge a" not in line
-    (tmp_path / "top.csv").write_text(f"a,b,c,q\n1,0,0,-\n1,0,0,{answer:d}\n")
-    figures = {"payload": "1 bit", "cycles_per_task": "1", "latency": "1"}
-    own = dse.verilog("top.v", top="top", check="top.csv", **figures)
+    own = top_of(text + box, f"a,b,c,q\n1,0,0,-\n1,0,0,{answer:d}\n")
     told = fails(lambda: dse.characterise(own, library=TOY))
     place, remedy = BROKEN[line]
     assert told.removeprefix(str(tmp_path / "top.v")).startswith(place)
@@ -445,10 +387,7 @@ endmodule
 def test_signals_with_several_drivers_are_refused_at_once(
     run: Run, tool: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "top.v").write_text(DRIVEN_TWICE)
-    (tmp_path / "top.csv").write_text("a,b,q,r,y\n1,0,0,-,-\n1,0,1,-,-\n")
-    figures = {"payload": "1 bit", "cycles_per_task": "1", "latency": "1"}
-    own = dse.verilog("top.v", top="top", check="top.csv", **figures)
+    own = top_of(DRIVEN_TWICE, "a,b,q,r,y\n1,0,0,-,-\n1,0,1,-,-\n")
     told = fails(lambda: dse.characterise(own, library=TOY))
     remedy = "drive it; let one process or assignment do so"
     assert told.replace(f"{tmp_path}/", "").splitlines() == [
@@ -551,7 +490,7 @@ WRONG = {
         "over.UNROLL: 1,1; values are between commas, each of them once",
     ),
     "zero": ({"latency": "0"}, "latency: '0'; it must be positive"),
-    "nan": ({"latency": "nan"}, "'nan'; it must be a finite number; write"),
+    "nan": ({"latency": "nan"}, "'nan'; it must be positive and finite; write"),
     "text": (
         {"over": "UNROLL=1:2"},
         "over.UNROLL: 1:2; a parameter of Verilog is a whole number here, no fraction and no text; "
@@ -638,21 +577,15 @@ endmodule
 def test_a_memory_becomes_flip_flops_and_a_large_one_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    (tmp_path / "top.v").write_text(MEMORY)
+    in_folder_of_hash(tmp_path, monkeypatch)
     rows = ["we,a,d,q", *(f"1,{a},{a + 3},-" for a in range(8)), "0,1,0,-", "0,1,0,4"]
-    (tmp_path / "top.csv").write_text("\n".join([*rows, ""]))
-    figures = {"payload": "4 bit", "cycles_per_task": "1", "latency": "1"}
-
-    def characterised() -> Characterisation:
-        own = dse.verilog(tmp_path / "top.v", top="top", check=tmp_path / "top.csv", **figures)
-        return dse.characterise(own, library=TOY, targets="fastest")
-
-    (one,) = characterised().designs
+    answers = "\n".join([*rows, ""])
+    small, large = top_of(MEMORY, answers, "4 bit"), MEMORY.replace("[0:7]", "[0:8191]")
+    (one,) = dse.characterise(small, library=TOY, targets="fastest").designs
     assert one.figures["flip_flops"] == 8 * 4 + 4
-    (tmp_path / "top.v").write_text(MEMORY.replace("[0:7]", "[0:8191]"))
     monkeypatch.setattr(flow, "map_description", None)
-    assert fails(characterised) == (
+    own = top_of(large, answers, "4 bit")
+    assert fails(lambda: dse.characterise(own, library=TOY, targets="fastest")) == (
         f"{tmp_path}/top.v:2:13: words: 32.77 kbit (8192 x 4); memories become flip-flops here, of "
         "at most 20 kbit; characterise the design with a smaller one, or leave it outside"
     )

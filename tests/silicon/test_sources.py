@@ -8,7 +8,6 @@ import pytest
 
 import dse
 from dse.errors import StudyError
-from dse.silicon.description import Sources
 from dse.silicon.yosys import found_yosys
 from tests.silicon.test_mapping import map_files
 from tests.silicon.toy import TOY
@@ -16,7 +15,7 @@ from tests.silicon.toy import TOY
 pytestmark = pytest.mark.skipif(not found_yosys(), reason="needs pyosys or yosys")
 
 PACKAGE = "package steps; localparam int BY = 1; endpackage\n"
-FILES = ("steps.sv", "counter.sv")
+FILES = ("rtl/steps.sv", "rtl/counter.sv")
 COUNTER = """\
 `include "width.svh"
 module counter #(parameter int START = 1, parameter TABLE = "rom.hex") (
@@ -47,14 +46,10 @@ def counted(step: int) -> str:
     return "\n".join([*rows, *(f"0,{(1 + step * k) % 16}" for k in range(24))]) + "\n"
 
 
-def sources(folder: str = "rtl") -> Sources:
-    return Sources(tuple(f"{folder}/{name}" for name in FILES))
-
-
 def characterised(step: int = 1) -> dse.Characterisation:
     Path("counted.csv").write_text(counted(step))
     figures = {"payload": "4 bit", "cycles_per_task": "1", "latency": "1"}
-    own = dse.verilog(sources().files, top="counter", check="counted.csv", **figures)
+    own = dse.verilog(FILES, top="counter", check="counted.csv", **figures)
     return dse.characterise(own, library=TOY, targets="fastest")
 
 
@@ -81,7 +76,7 @@ def mapped(text: str, **parameters: int) -> str:
         f"module top (input logic clk, a, output logic q);\n{text}\nendmodule"
     )
     try:
-        map_files(Sources(("top.sv",)), "top", parameters=parameters)
+        map_files(["top.sv"], "top", parameters=parameters)
     except StudyError as error:
         return str(error)
     return ""
@@ -122,8 +117,8 @@ module top (input clk, input [1:0] a, output reg q);
 endmodule
 """
     Path("top.v").write_text(text)
-    given = Sources(("top.v",))
+    given = ["top.v"]
     assert map_files(given, "top").netlists[0].instances
     Path("top.v").write_text(text.replace("(* full_case *)", ""))
     with pytest.raises(StudyError, match="x: a latch"):
-        map_files(Sources(("top.v",)), "top")
+        map_files(["top.v"], "top")
