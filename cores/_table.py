@@ -89,38 +89,38 @@ def published_core(
     provides: str,
     designs: tuple[str, ...],
     drawn: PublishedLaws,
-    models: Mapping[str, tuple[Callable[..., CoreMetrics], str]],
+    table: tuple[Callable[..., CoreMetrics], str],
+    law: tuple[Callable[..., CoreMetrics], str],
 ) -> Core:
     """Return a core that computes a function, with a printed table of designs and laws of it.
 
-    `models` are functions and their sources within the paper, by name.  Each law has residuals
-    against the table of the same name.
+    `table` and `law` are functions and their sources within the paper.  The law has residuals
+    against the table.
     """
-
-    def model(key: str) -> Model:
-        function, source = models[key]
-        of_paper = f"{PAPER}, {source}"
-        if key.endswith("table"):
-            options = tuple(one for one in drawn.parameters if one.default is not None)
-            return Model(function=function, parameters=options, designs=designs, source=of_paper)
-        table, _ = models[key.replace("law", "table")]
-        return Model(
-            function=function,
-            parameters=drawn.parameters,
-            design_name=drawn.design_name,
-            source=of_paper,
-            residuals=lambda: residuals(
-                designs, list(drawn.rows), table(), function(**drawn.fitted)
-            ),
-        )
-
+    printed, laws = table[0], law[0]
+    options = tuple(one for one in drawn.parameters if one.default is not None)
+    rows = list(drawn.rows)
     return Core(
         name=name,
         summary=f"{summary}; Battle & Hempstead",
         provides=(provides,),
         node="32 nm",
         evidence="synthesis",
-        models={key: model(key) for key in models},
+        models={
+            "table": Model(
+                function=printed,
+                parameters=options,
+                designs=designs,
+                source=f"{PAPER}, {table[1]}",
+            ),
+            "law": Model(
+                function=laws,
+                parameters=drawn.parameters,
+                design_name=drawn.design_name,
+                source=f"{PAPER}, {law[1]}",
+                residuals=lambda: residuals(designs, rows, printed(), laws(**drawn.fitted)),
+            ),
+        },
     )
 
 

@@ -125,90 +125,32 @@ def _chained(
     return Lines(parameter, structure, chained=True, refused=(*refused.split(),))
 
 
+_LAWS = {
+    "des": Lines(_UNROLL, _pipelined(64.0, 16.0, 16.0, 8.0), {"structure": "pipelined"}),
+    "jacobi": Lines(SIDE, _jacobi_structure, {}, "side", 2, "n{side}"),
+    "fft": Lines(_STAGES, _fft_structure, {}, "latency_cycles", 1, "s{stages}"),
+    "aes128": Lines(
+        replace(_UNROLL, high=10),
+        _pipelined(128.0, 10.0, 16.0, 16.0),
+        {"structure": "pipelined", "box": "composite"},
+    ),
+    "aes128_xts": _chained(5, 16, 10, written_byte=16, refused="sky130"),
+    "ascon_aead": _chained(4, 16, 8, written_byte=16),
+    "ascon_hash": _chained(4, 8, 12, written_byte=8, refused="asap7"),
+    "chacha20": _chained(4, 64, 20, written_byte=64, refused="sky130"),
+    "sha2_256": _chained(4, 64, 64, written_byte=32, load=1),
+    "sha3_256": _chained(6, 136, 24, written_byte=32, refused="ihp130 asap7"),
+}
+
 FAMILIES = {
-    "des": Family(
-        "",
-        "DES encryptor: 1 to 16 rounds in hardware, pipelined, two stages a round, or chained",
-        "des",
-        Lines(_UNROLL, _pipelined(64.0, 16.0, 16.0, 8.0), {"structure": "pipelined"}),
-    ),
-    "jacobi": Family(
-        "",
-        "Jacobi stencil of 16-bit cells: 1 to 16 cells per cycle",
-        "stencil",
-        Lines(SIDE, _jacobi_structure, {}, "side", 2, "n{side}"),
-    ),
-    "fft": Family(
-        "",
-        "64-point FFT of 8-bit parts: one transform per cycle, radix 2, 4 or 8",
-        "fft64",
-        Lines(_STAGES, _fft_structure, {}, "latency_cycles", 1, "s{stages}"),
-    ),
-    "aes128": Family(
-        "AES-128",
-        "AES-128 encryption: 1 to 10 rounds in hardware",
-        "aes",
-        Lines(
-            replace(_UNROLL, high=10),
-            _pipelined(128.0, 10.0, 16.0, 16.0),
-            {"structure": "pipelined", "box": "composite"},
-        ),
-    ),
-    "aes256": Family("AES-256", "AES-256 encryption: 1 to 14 rounds in hardware", "aes"),
-    # a step for the hash key and one for the lengths and the tag: NIST SP 800-38D, algorithm 4
-    "aes128_gcm": Family(
-        "AES-GCM",
-        "AES-128-GCM encryption: 1 to 10 rounds, GHASH by digits",
-        "aes_gcm",
-        message_end_bit=256.0,
-    ),
-    # a step for the tweak of a sector: IEEE 1619
-    "aes128_xts": Family(
-        "AES-XTS",
-        "AES-128-XTS encryption: 1, 2 or 5 rounds in a cycle",
-        "aes_xts",
-        _chained(5, 16, 10, written_byte=16, refused="sky130"),
-        message_end_bit=128.0,
-    ),
-    # 16 rounds more at the start and the end, and a byte of padding: NIST SP 800-232, section 4.1
-    "ascon_aead": Family(
-        "Ascon-AEAD",
-        "Ascon-AEAD128: 1, 2 or 4 rounds in a cycle",
-        "ascon_aead",
-        _chained(4, 16, 8, written_byte=16),
-        message_end_bit=264.0,
-    ),
-    # three steps for the rest of the hash, and a byte of padding: NIST SP 800-232, section 5.1
-    "ascon_hash": Family(
-        "Ascon-Hash",
-        "Ascon-Hash256: 1 to 4 rounds in a cycle",
-        "ascon_hash",
-        _chained(4, 8, 12, written_byte=8, refused="asap7"),
-        message_end_bit=200.0,
-    ),
-    "chacha20": Family(
-        "ChaCha20",
-        "ChaCha20: 1, 2 or 4 rounds in a cycle",
-        "chacha20",
-        _chained(4, 64, 20, written_byte=64, refused="sky130"),
-    ),
-    "crc32": Family("CRC-32", "CRC-32: 8 to 512 bits in a cycle", "crc32"),
-    # a bit 1 and the length: FIPS 180-4, section 5.1.1
-    "sha2_256": Family(
-        "SHA-256",
-        "SHA-256: 1, 2 or 4 rounds in a cycle",
-        "sha256",
-        _chained(4, 64, 64, written_byte=32, load=1),
-        message_end_bit=65.0,
-    ),
-    # two bits of the suffix and two of padding: FIPS 202, section 6.1
-    "sha3_256": Family(
-        "SHA3-256",
-        "SHA3-256: 1 to 6 rounds of Keccak in a cycle",
-        "sha3_256",
-        _chained(6, 136, 24, written_byte=32, refused="ihp130 asap7"),
-        message_end_bit=4.0,
-    ),
+    row["generator"]: Family(
+        row["label"],
+        row["summary"],
+        row["provides"],
+        _LAWS.get(row["generator"]),
+        float(row["message_end_bit"]),
+    )
+    for row in read_published(TABLES / "families.csv").rows
 }
 
 _SIZES = {

@@ -112,16 +112,14 @@ core = published_core(
         parameters=(_UNROLL,),
         design_name="u{unroll}",
     ),
-    models={
-        "table": (
-            des_table,
-            "Table I; clock from its bandwidth column (645 MHz for the u designs), which the "
-            "printed 625 MHz contradicts",
-        ),
-        "law": (
-            des_law,
-            "eqs 2 to 4; eq. 3 in mW, eq. 4 as rounds per cycle, 645 MHz; split of power into "
-            "dynamic and leakage is this project's",
-        ),
-    },
+    table=(
+        des_table,
+        "Table I; clock from its bandwidth column (645 MHz for the u designs), which the "
+        "printed 625 MHz contradicts",
+    ),
+    law=(
+        des_law,
+        "eqs 2 to 4; eq. 3 in mW, eq. 4 as rounds per cycle, 645 MHz; split of power into "
+        "dynamic and leakage is this project's",
+    ),
 )

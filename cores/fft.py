@@ -117,16 +117,14 @@ core = published_core(
         parameters=(_PIPELINE_DEPTH,),
         design_name="d{pipeline_depth}",
     ),
-    models={
-        "table": (
-            fft_table,
-            "Table II and section V-A; clock from the bandwidth column; latency of r4 to r32 "
-            "is an upper bound (26 cycles)",
-        ),
-        "law": (
-            fft_law,
-            "eqs 5 and 6; one task per 4 cycles in place of eq. 7, 100 MHz; split of power "
-            "into dynamic and leakage is this project's",
-        ),
-    },
+    table=(
+        fft_table,
+        "Table II and section V-A; clock from the bandwidth column; latency of r4 to r32 "
+        "is an upper bound (26 cycles)",
+    ),
+    law=(
+        fft_law,
+        "eqs 5 and 6; one task per 4 cycles in place of eq. 7, 100 MHz; split of power "
+        "into dynamic and leakage is this project's",
+    ),
 )

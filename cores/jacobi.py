@@ -130,15 +130,13 @@ core = published_core(
         parameters=(SIDE, _CELL),
         design_name="n{side}",
     ),
-    models={
-        "table": (
-            jacobi_table,
-            "Table III; traffic from section VI-A; latency and cell width are assumptions",
-        ),
-        "law": (
-            jacobi_law,
-            "eqs 8 to 10; eq. 9 in mW and linear in n, 500 MHz; split of power into dynamic "
-            "and leakage is this project's",
-        ),
-    },
+    table=(
+        jacobi_table,
+        "Table III; traffic from section VI-A; latency and cell width are assumptions",
+    ),
+    law=(
+        jacobi_law,
+        "eqs 8 to 10; eq. 9 in mW and linear in n, 500 MHz; split of power into dynamic "
+        "and leakage is this project's",
+    ),
 )

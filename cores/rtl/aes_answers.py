@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from dse.contract.generators import Design, Vectors
-from dse.cores.rtl.frames import Frames, added, port_bits
+from dse.cores.rtl.frames import Frames, added, known_answers, port_bits
 from dse.cores.rtl.verilog import decision_diagram
 
 _AES = 0x11B
@@ -142,40 +142,11 @@ def _composite(name: str) -> Iterator[str]:
 _MESSAGE_BLOCKS = 16
 """Number of blocks of the vectors with one key: messages of 256 B."""
 
-_BLOCK = "00112233445566778899aabbccddeeff"
-_OF_BLOCK = {
-    "000102030405060708090a0b0c0d0e0f": "69c4e0d86a7b0430d8cdb78070b4c55a",
-    "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f": (
-        "8ea2b7ca516745bfeafc49904b496089"
-    ),
-}
-"""Answers by key: FIPS 197, appendix C."""
-_TEXT = """
-    6bc1bee22e409f96e93d7e117393172a ae2d8a571e03ac9c9eb76fac45af8e51
-    30c81c46a35ce411e5fbc1191a0a52ef f69f2445df4f9b17ad2b417be66c3710
-"""
-_OF_TEXT = {
-    "2b7e151628aed2a6abf7158809cf4f3c": """
-        3ad77bb40d7a3660a89ecaf32466ef97 f5d3d58503b9699de785895a96fdbaaf
-        43b1cd7f598ece23881b00e3ed030688 7b0c785e27e8ad3f8223207104725dd4
-    """,
-    "603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4": """
-        f3eed1bdb5d2a03c064b5a7e3db181f8 591ccb10d410ed26dc5ba74a31362870
-        b6ed21b99ca6f4f9f153e7b1beafed1d 23304b7a39f9f3ff067d8d8f9e24ecc7
-    """,
-}
-"""Answers by key: NIST SP 800-38A, F.1 (ECB)."""
-
 
 def published(key_byte: int) -> list[tuple[bytes, bytes, bytes]]:
-    """Return key, block and answer: FIPS 197, appendix C, and NIST SP 800-38A, F.1 (ECB)."""
-    return [
-        (bytes.fromhex(key), bytes.fromhex(block), bytes.fromhex(answer))
-        for blocks, by_key in ((_BLOCK, _OF_BLOCK), (_TEXT, _OF_TEXT))
-        for key, answers in by_key.items()
-        for block, answer in zip(blocks.split(), answers.split(), strict=True)
-        if len(key) == 2 * key_byte
-    ]
+    """Return key, block and answer."""
+    known = known_answers(f"aes{8 * key_byte}")
+    return [(key, text, answer) for key, _, _, text, answer in known]
 
 
 @lru_cache(maxsize=64)

@@ -7,7 +7,7 @@ from functools import partial
 
 from dse.contract.generators import Choice, Design, generator
 from dse.cores.rtl.ascon import ASCON_ROUND, ROUNDS, ascon_padded, ascon_permuted, ascon_rounds
-from dse.cores.rtl.frames import Digest, message_vectors, text_of, words_of
+from dse.cores.rtl.frames import Digest, known_answers, message_vectors, text_of, words_of
 from dse.cores.rtl.rounds import RoundCore
 from dse.cores.rtl.verilog import cut, reversed_bytes
 
@@ -34,19 +34,8 @@ def hash_steps(message: bytes) -> bytes:
     return ascon_padded(message, _BLOCK_BYTE) + _SQUEEZED
 
 
-ASCON_HASH_PUBLISHED = tuple(
-    (bytes(range(length)), bytes.fromhex(digest))
-    for length, digest in (
-        (0, "0b3be5850f2f6b98caf29f8fdea89b64a1fa70aa249b8f839bd53baa304d92b2"),
-        (1, "0728621035af3ed2bca03bf6fde900f9456f5330e4b5ee23e7f6a1e70291bc80"),
-        (8, "b88e497ae8e6fb641b87ef622eb8f2fca0ed95383f7ffebe167acf1099ba764f"),
-        (15, "6421330df99c05eb715415ee17b455f2674f862ae3cc5badffe43a4a3ed273e1"),
-        (32, "bd9d3d60a66b53868eab2a5c74539a518a1f60f01eb176c60e43dee81680b33e"),
-        (100, "a4bc453c84f824f10092e8e9031799957e984a29bbae5e84345e82f48dd71192"),
-    )
-)
-"""Messages and digests: known answers of the designers' implementation, github.com/ascon/ascon-c
-(crypto_hash/asconhash256, LWC_HASH_KAT_128_256.txt), after SP 800-232."""
+ASCON_HASH_PUBLISHED = [(text, answer) for *_, text, answer in known_answers("ascon_hash")]
+"""Messages and digests."""
 
 
 @generator(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dse.contract.generators import Choice, Design, Vectors, generator
-from dse.cores.rtl.frames import Frames, added, text_of, turned, words_of
+from dse.cores.rtl.frames import Frames, added, known_answers, text_of, turned, words_of
 from dse.cores.rtl.rounds import RoundCore, State
 from dse.cores.rtl.verilog import chosen_by, cut, reversed_bytes
 
@@ -44,27 +44,11 @@ def _quarter_round(state: list[int], a: int, b: int, c: int, d: int) -> None:
         state[mixed] = turned(state[mixed] ^ state[to], turn, 32)
 
 
-CHACHA20_PUBLISHED = (
-    (
-        bytes(range(32)),
-        1,
-        bytes.fromhex("000000090000004a00000000"),
-        bytes.fromhex(
-            "10f1e7e4d13b5915500fdd1fa32071c4c7d1f4c733c068030422aa9ac3d46c4e"
-            "d2826446079faa0914c2d705d98b02a2b5129cd1de164eb9cbd083e8a2503c4e"
-        ),
-    ),
-    (
-        bytes(32),
-        0,
-        bytes(12),
-        bytes.fromhex(
-            "76b8e0ada0f13d90405d6ae55386bd28bdd219b8a08ded1aa836efcc8b770dc7"
-            "da41597c5157488d7724e03fb8d84a376a43b8f41518a11cc387b669b2ee6586"
-        ),
-    ),
-)
-"""Key, counter, nonce and key stream: RFC 8439, section 2.3.2 and appendix A.1, vector 1."""
+CHACHA20_PUBLISHED = [
+    (key, int.from_bytes(counter), nonce, stream)
+    for key, nonce, counter, _, stream in known_answers("chacha20")
+]
+"""Key, counter, nonce and key stream."""
 
 
 class _Step(NamedTuple):

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract.generators import Bits, Design, Vectors, bits_of
+from dse.contract.published import read_published
+from dse.cores._table import TABLES
 
 RESET_CYCLES = 2
 _MESSAGE_BLOCKS = 4
@@ -99,6 +101,13 @@ class Frames:
             warm_up=self.warm_up,
             tasks=int(left),
         )
+
+
+def known_answers(function: str) -> list[tuple[bytes, ...]]:
+    """Return key, nonce, data, text and answer of the published answers of a function."""
+    rows = read_published(TABLES / "known_answers.csv").rows
+    own = ([*row.values()] for row in rows)
+    return [tuple(map(bytes.fromhex, cells)) for name, *cells in own if name == function]
 
 
 def added(a: bytes, b: bytes) -> bytes:

@@ -11,7 +11,7 @@ import numpy as np
 from dse.contract.generators import Choice, Design, Vectors, generator
 from dse.cores.rtl.aes import aes_core, aes_text
 from dse.cores.rtl.aes_answers import aes_encrypt
-from dse.cores.rtl.frames import Frames, added, port_bits
+from dse.cores.rtl.frames import Frames, added, known_answers, port_bits
 from dse.cores.rtl.verilog import cut
 
 _DIGITS = {1: 16, 2: 32, 5: 64, 10: 128}
@@ -78,31 +78,8 @@ def gcm_answers(steps: Sequence[_Step]) -> list[tuple[bytes, bytes]]:
     return found
 
 
-GCM_PUBLISHED = (
-    (
-        bytes(16),
-        bytes(12),
-        b"",
-        bytes(16),
-        bytes.fromhex("0388dace60b6a392f328c2b971b2fe78ab6e47d42cec13bdf53a67b21257bddf"),
-    ),
-    (
-        bytes.fromhex("feffe9928665731c6d6a8f9467308308"),
-        bytes.fromhex("cafebabefacedbaddecaf888"),
-        bytes.fromhex("feedfacedeadbeeffeedfacedeadbeefabaddad2"),
-        bytes.fromhex(
-            "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a72"
-            "1c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39"
-        ),
-        bytes.fromhex(
-            "42831ec2217774244b7221b784d0d49ce3aa212f2c02a4e035c17e2329aca12e"
-            "21d514b25466931c7d8f6a5aac84aa051ba30b396a0aac973d58e091"
-            "5bc94fbc3221a5db94fae95ae7121a47"
-        ),
-    ),
-)
-"""Key, nonce, data, text and answer: McGrew & Viega, "The Galois/Counter Mode of Operation", test
-cases 2 and 4, as submitted to NIST."""
+GCM_PUBLISHED = known_answers("aes128_gcm")
+"""Key, nonce, data, text and answer."""
 
 
 def gcm_messages(design: Design, *, seed: int, tasks: int) -> Vectors:

@@ -11,7 +11,7 @@ import numpy as np
 from dse.contract.generators import Choice, Design, Vectors, generator
 from dse.cores.rtl.aes import aes_core, aes_text
 from dse.cores.rtl.aes_answers import aes_encrypt
-from dse.cores.rtl.frames import Frames, added
+from dse.cores.rtl.frames import Frames, added, known_answers
 from dse.cores.rtl.verilog import reversed_bytes
 
 _UNROLL = Choice(
@@ -54,23 +54,8 @@ def xts_answers(steps: Sequence[_Step]) -> list[bytes]:
     return found
 
 
-XTS_PUBLISHED = (
-    (
-        bytes(16),
-        bytes(16),
-        bytes(16),
-        bytes(32),
-        bytes.fromhex("917cf69ebd68b2ec9b9fe9a3eadda692cd43d2f59598ed858c02c2652fbf922e"),
-    ),
-    (
-        b"\x11" * 16,
-        b"\x22" * 16,
-        bytes.fromhex("33333333330000000000000000000000"),
-        b"\x44" * 32,
-        bytes.fromhex("c454185e6a16936e39334038acef838bfb186fff7480adc4289382ecd6d394f0"),
-    ),
-)
-"""Key, key of the tweak, sector, text and answer: IEEE 1619, annex B, vectors 1 and 2."""
+XTS_PUBLISHED = known_answers("aes128_xts")
+"""Key, key of the tweak, sector, text and answer."""
 
 
 def encrypted_sectors(design: Design, *, seed: int, tasks: int) -> Vectors:

@@ -63,14 +63,12 @@ GOLDEN = {
 @pytest.mark.parametrize(("name", "design"), GOLDEN)
 def test_a_row_is_a_design_in_si(name: str, design: str) -> None:
     model = core_of(name).models["table"]
-    table, row = model.function(), model.designs.index(design)
-    area, clock, dynamic, leakage, energy = GOLDEN[name, design]
-    assert table.area_m2[row] == pytest.approx(area * 1e-12, rel=1e-12)
-    assert table.clock_hz[row] == pytest.approx(clock * 1e6, rel=1e-12)
-    assert table.dynamic_power_w[row] == pytest.approx(dynamic * 1e-3, rel=1e-12)
-    assert table.leakage_power_w[row] == pytest.approx(leakage * 1e-6, rel=1e-12)
-    task_s = table.cycles_per_task[row] / table.clock_hz[row]
-    assert table.dynamic_power_w[row] * task_s == pytest.approx(energy * 1e-12, rel=1e-6)
+    row = {key: of[model.designs.index(design)] for key, of in vars(model.function()).items()}
+    columns = ("area_m2", "clock_hz", "dynamic_power_w", "leakage_power_w")
+    *printed, energy = np.array(GOLDEN[name, design]) * (1e-12, 1e6, 1e-3, 1e-6, 1e-12)
+    assert [row[column] for column in columns] == pytest.approx(printed, rel=1e-12)
+    task_s = row["cycles_per_task"] / row["clock_hz"]
+    assert row["dynamic_power_w"] * task_s == pytest.approx(energy, rel=1e-6)
 
 
 @pytest.mark.parametrize("name", CORES)
@@ -131,10 +129,8 @@ def test_a_law_is_as_far_off_as_is_said_and_built_like_the_table(name: str) -> N
     column = COLUMN.get(parameter.name, parameter.name)
     said = law.function(**{parameter.name: np.array([float(row[column]) for row in plain])})
     kept = [table.designs.index(row["design"]) for row in plain]
-    for column in ("payload_bit", "cycles_per_task", "latency_cycles", "tasks_in_flight"):
-        known = getattr(table.function(), column)[kept]
-        np.testing.assert_allclose(getattr(said, column), known, rtol=1e-6)
-    for column in ("read_byte", "written_byte"):
+    of_task = ("payload_bit", "cycles_per_task", "latency_cycles", "tasks_in_flight")
+    for column in (*of_task, "read_byte", "written_byte"):
         known = getattr(table.function(), column)[kept]
         np.testing.assert_allclose(getattr(said, column), known, rtol=1e-6)
     assert law.residuals is not None

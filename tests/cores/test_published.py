@@ -1,4 +1,4 @@
-"""Published cores: the table of 65 nm as its report prints it, and what it says of unrolling."""
+"""Published cores: the table of 65 nm as its report prints it."""
 
 from __future__ import annotations
 
@@ -28,23 +28,6 @@ def printed() -> dict[str, dict[str, dict[str, str]]]:
     return rows
 
 
-def unrolled(start: str, target: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return rounds and areas in um2 of the designs of a cipher that differ by their rounds."""
-    found = {
-        int(name.removeprefix(start)): float(rows[target]["area_um2"])
-        for name, rows in printed().items()
-        if name.startswith(start)
-    }
-    return np.array([*found]), np.array([*found.values()])
-
-
-def off_a_line(rounds: np.ndarray, area: np.ndarray) -> float:
-    """Return by how much the line of least squares of relative errors is off at most."""
-    columns = np.column_stack([rounds, np.ones(len(rounds))]) / area[:, None]
-    line = np.linalg.lstsq(columns, np.ones(len(rounds)), rcond=None)[0]
-    return float(np.abs(columns @ line - 1).max())
-
-
 def test_the_printed_rate_is_that_of_the_shortest_period() -> None:
     """A message takes a whole number of cycles then, as far as the rate is printed; else not."""
     whole = defaultdict(list)
@@ -61,21 +44,6 @@ def test_the_printed_rate_is_that_of_the_shortest_period() -> None:
                 whole[period == min(periods)].append((fraction <= rounding + 0.02, name))
     assert [held for held, _ in whole[True]] == [True] * 15
     assert (sum(held for held, _ in whole[False]), len(whole[False])) == (4, 32)
-
-
-@pytest.mark.parametrize(
-    ("start", "rounds", "most"), [("romulus-mk-", 4, 0.011), ("xoodyak-sm-", 6, 0.067)]
-)
-def test_area_is_affine_in_the_rounds(start: str, rounds: int, most: float) -> None:
-    found = unrolled(start, "LF")
-    assert len(found[0]) == rounds
-    assert off_a_line(*found) == pytest.approx(most, abs=0.0005)
-
-
-def test_for_speed_it_is_not() -> None:
-    """Each design at its own least period: what a faster clock costs hides the law."""
-    assert off_a_line(*unrolled("romulus-mk-", "HS")) > 0.1
-    assert off_a_line(*unrolled("xoodyak-sm-", "HS")) > 0.1
 
 
 # area (um2), clock (MHz), cycles of a message by hand: 12288 bit / (rate * shortest period)
