@@ -265,15 +265,18 @@ class LibertyFile:
             raise self._lost(start, "a statement is 'name : value;' or 'name (values) {'")
         if len(open_groups) > 1:
             raise self._lost(open_groups[-1].at, "this group is not closed")
-        libraries = [*open_groups[0].all("library")]
+        return self._only(open_groups[0])
+
+    def _only(self, root: LibertyGroup) -> LibertyGroup:
+        libraries = [*root.all("library")]
         if len(libraries) != 1:
             written = f"{len(libraries)} groups 'library'"
             rule, remedy = "a liberty file has one", "name a file 'library (name) { ... }'"
             raise self.error(0, (), written, rule, remedy)
-        for group in (*open_groups, *libraries):
-            for written, place in group.values.get("include_file", ()):
+        for group in (root, *libraries):
+            for written, at in group.values.get("include_file", ()):
                 remedy = "name that file too, or put its text here"
-                self.fault(place, (), f"include_file {written}", "other files are not read", remedy)
+                self.fault(at, (), f"include_file {written}", "other files are not read", remedy)
         return libraries[0]
 
     def _lost(self, at: int, rule: str) -> StudyError:
