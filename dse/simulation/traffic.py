@@ -96,7 +96,7 @@ _REFUSED = (
     ),
     ("a power cap, under which clocks fall, is", "remove budget.power_cap"),
     ("clocks that meet the rate are", "write `clock: 1`, or another fraction, in the stages"),
-    ("a whole accelerator, whose pipelines nobody knows, is", "describe it by `stages`"),
+    ("a whole accelerator, whose pipelines are unknown, is", "describe it by `stages`"),
 )
 """What is refused, in the order of `_refuse`, and what to do instead."""
 
