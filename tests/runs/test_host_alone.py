@@ -213,7 +213,7 @@ def test_diff_tells_that_it_is_gained(tmp_path: Path) -> None:
     dse.run(changed(STUDY, ("host_cores: 4", "host_cores: 0.2")), out=tmp_path / "few")
     dse.run(STUDY, out=tmp_path / "enough")
     (point,) = dse.diff(tmp_path / "few", tmp_path / "enough").points
-    assert HOST in [one.design for one in point.gained]
+    assert HOST in [one.design for one in point.kinds["gained"]]
 
 
 def test_an_infeasible_study_says_what_it_violates() -> None:
