@@ -107,6 +107,8 @@ class SearchSettings:
         Two searches with the same seed choose the same designs.
     population
         Designs per generation (or batch), or None for the method's default.
+    limit
+        Largest space that is enumerated, or None for the limit of the effort.
     effort_s, memory_byte
         CPU time of a proof, and its memory beyond the memory in use at its start.
     partial
@@ -121,6 +123,7 @@ class SearchSettings:
     time_s: float | None = None
     seed: int = 0
     population: int | None = None
+    limit: int | None = None
     effort_s: float = EFFORT_S
     memory_byte: float = MEMORY_BYTE
     partial: bool = False
@@ -129,7 +132,7 @@ class SearchSettings:
     @property
     def most_enumerated(self) -> int:
         """Largest space that is enumerated."""
-        return int(DESIGNS_PER_S * self.effort_s)
+        return int(DESIGNS_PER_S * self.effort_s) if self.limit is None else self.limit
 
     def __post_init__(self) -> None:
         """Raise an error for an unknown method, unknown options and values out of range."""
