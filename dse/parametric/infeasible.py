@@ -69,7 +69,7 @@ _SHARE = 0.1
 _FACTOR, _CORES = 1_000.0, 10.0
 """Largest factor by which a field may change, and by which the cores of the host may.
 
-What takes more is no change that anybody would make.
+Larger changes are no remedies.
 """
 
 _RUNGS = 13
@@ -331,8 +331,8 @@ def _bound_repair(infeasible: Study, place: int, threshold: ConstraintThreshold)
     for text in texts:
         found = _solved(infeasible, path, threshold.text(text))
         if found is not None:
-            written, told = threshold.text(text), units.parse(text, name)
-            return Repair(path, written, name, threshold.value, told, found, least, rule)
+            written, shown = threshold.text(text), units.parse(text, name)
+            return Repair(path, written, name, threshold.value, shown, found, least, rule)
     return None
 
 
@@ -409,11 +409,11 @@ def _field_repair(infeasible: Study, path: str, column: str, more: bool) -> Repa
     for share in _BEYOND:
         further = value * (1.0 + share if more else 1.0 - share)
         for text in thresholds.candidates(further, column, up=more, whole=whole):
-            found, told = _solved(infeasible, path, text), units.parse(text, column)
+            found, shown = _solved(infeasible, path, text), units.parse(text, column)
             if found is not None:
-                short = [one for one in given if (one <= told if more else one >= told)]
+                short = [one for one in given if (one <= shown if more else one >= shown)]
                 nominal = (short or given[:1])[-1]
-                return Repair(path, text, column, nominal, told, found, least and not share)
+                return Repair(path, text, column, nominal, shown, found, least and not share)
     return None
 
 
