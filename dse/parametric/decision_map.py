@@ -257,9 +257,11 @@ class DecisionMap(Printable):
 def _distinct(values: Sequence[float], quantity: str) -> list[str]:
     """Return values with their units, with four digits or as many as distinguish them."""
     texts = [units.show(value, quantity) for value in values]
-    if len({*texts}) == len({*values}):
-        return texts
-    return [units.show_exactly(float(f"{value:.12g}"), quantity) for value in values]
+    for digits in (6, 9, 12):
+        if len({*texts}) == len({*values}):
+            break
+        texts = [units.exact_text(float(f"{value:.{digits}g}"), quantity) for value in values]
+    return texts
 
 
 def range_around(name: str, value: float, quantity: str, *, whole: bool = False) -> str:
