@@ -155,8 +155,8 @@ def characterise(
         gate_clocks=gate_clocks or 0,
         kept=KeptResults(user_folder() / "silicon") if cache else None,
     )
-    told = progress or (lambda *_: None)
-    rows, kept = characterise_all(wanted, mapped_for, characteriser, jobs=jobs, progress=told)
+    report = progress or (lambda *_: None)
+    rows, kept = characterise_all(wanted, mapped_for, characteriser, jobs=jobs, progress=report)
     origin, stimulus = _origin(hardware, tasks)
     remarks = (origin, *characteriser.remarks(mapped_for), stimulus)
     name = hardware if isinstance(hardware, str) else str(hardware.top)
