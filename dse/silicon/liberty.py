@@ -168,7 +168,7 @@ class LibertyGroup:
         return self.values[name][-1][1] if name in self.values else self.at
 
     def first(self, default: str = "") -> str:
-        """Return the first of its own names."""
+        """Return the first name in its brackets."""
         return next(iter(words(self.names)), default)
 
     def all(self, *kinds: str) -> Iterator[LibertyGroup]:
