@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dse import search
 from dse.contract import Column
-from dse.errors import TooLargeError, UnitError
+from dse.errors import UnitError
 from dse.model import tables
 from dse.model.designs import PACED
 from dse.model.evaluation import Evaluation
@@ -316,9 +316,6 @@ class _Pool:
         self.searched: set[int] = set()
         self._known = set(self.rows)
         self._preference, self._settings = preference, settings
-        exact = settings.method == SearchSettings.method and bool(drawn.problem.stages)
-        self._brief = [replace(settings, limit=1)] if exact else []
-        """First attempts, without the reason of infeasibility.  Empty once they are too hard."""
 
     @property
     def index(self) -> Index:
@@ -351,7 +348,7 @@ class _Pool:
         if draw in self.searched:
             return False, False
         self.searched.add(draw)
-        found = self._found(self.drawn.at(draw))
+        found = search.run_search(self.drawn.at(draw), self._settings).front_index
         front = found[np.lexsort(found.T[::-1])]  # in one order whichever way it is found
         new = [row for row in map(tuple, front.tolist()) if row not in self._known]
         best = False
@@ -361,12 +358,3 @@ class _Pool:
         self.rows += new
         self._known.update(new)
         return bool(new), best
-
-    def _found(self, problem: Problem) -> Index:
-        """Return the front of a sample."""
-        for brief in self._brief:
-            try:
-                return search.run_search(problem, brief).front_index
-            except TooLargeError:
-                self._brief.clear()
-        return search.run_search(problem, self._settings).front_index
