@@ -217,7 +217,7 @@ def _best(
     return Alternative(axis, choice, pick(problem, point[0], preference.quantity), merit)
 
 
-def host_alone(problem: Problem, preference: Preference, answer: Pick) -> Iterator[Alternative]:
+def _host_alone(problem: Problem, preference: Preference, answer: Pick) -> Iterator[Alternative]:
     """Yield the best host alone, or the one that misses least, if it is not the answer."""
     if not len(problem.hosts) or answer.name == ALONE:
         return
@@ -442,7 +442,7 @@ def recommend(
     point = preference.first(problem, front)
     chosen = pick(problem, point[0], preference.quantity)
     bought, cheaper = bought_section(problem, front, chosen, preference)
-    hosts = [*host_alone(problem, preference, chosen)]
+    hosts = [*_host_alone(problem, preference, chosen)]
     first, *rest = _own_sections(solved, preference, point, chosen, bought, hosts)
     callback([first])
     others, short = alternatives(solved.study, options, preference, chosen, budget, all=all)
