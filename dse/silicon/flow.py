@@ -72,9 +72,10 @@ def user_folder() -> Path:
 
 @dataclass(frozen=True)
 class KeptResults:
-    """A folder of results by key."""
+    """A folder of results by key.  The oldest are deleted when there are more than `most`."""
 
     folder: Path
+    most: int = 20_000
 
     def read(self, key: str) -> CharacterisedDesign | None:
         """Return the result kept under a key, or None if it is missing or cannot be read."""
@@ -85,9 +86,13 @@ class KeptResults:
             return None
 
     def write(self, key: str, result: CharacterisedDesign) -> None:
-        """Keep a result, whole or not at all."""
+        """Keep a result, whole or not at all, and drop the oldest."""
         with suppress(OutputError):  # hours of work are worth more than a cache
             write_text(self.folder / f"{key}.json", json_text(asdict(result)))
+        with suppress(OSError):  # another process drops some as well
+            files = sorted(self.folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
+            for path in files[: -self.most]:
+                path.unlink(missing_ok=True)
 
 
 # Characterisation of a design

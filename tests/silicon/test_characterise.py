@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -257,6 +258,15 @@ def test_damage_of_what_is_kept_is_passed_over(tmp_path: Path) -> None:
     for damaged in ('{"name": ', "[1]", '{"notes": []}'):
         (tmp_path / "a.json").write_text(damaged)
         assert kept.read("a") is None
+
+
+def test_the_oldest_results_are_dropped(tmp_path: Path) -> None:
+    kept, one = KeptResults(tmp_path, most=2), CharacterisedDesign("a", {}, {}, {}, ())
+    for day, key in enumerate("abc"):
+        kept.write(key, one)
+        os.utime(tmp_path / f"{key}.json", (day, day))
+    kept.write("d", one)
+    assert [key for key in "abcd" if kept.read(key)] == ["c", "d"]
 
 
 def test_a_design_is_mapped_for_its_fastest_clock_half_and_a_quarter_of_it(run: Run) -> None:
