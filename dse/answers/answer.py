@@ -258,9 +258,7 @@ def beside_section(
     A design that is `near`, bought by a small loss, comes second.  If no other design meets the
     constraints, the reasons come first.
     """
-    axis = _compared([entry.axis for entry in others])
-    others = [entry for entry in others if entry.axis == axis]
-    others = sorted(others, key=lambda entry: entry.merit or 0.0)
+    others = _alike([*others])
     designs = {one.design.line: one.design for one in others if one.design is not None}
     found = _few(designs)
     rivals = [*near, *found, *(one.design for one in hosts if one.design is not None)]
@@ -281,6 +279,13 @@ def beside_section(
     headers = (f"  {first}", *more, *map(in_words, goals))
     counts = {"shown": len(found), "others": len(designs)}
     return Section("beside", "", lines, headers, rows, facts=counts)
+
+
+def _alike(others: Sequence[Alternative]) -> list[Alternative]:
+    """Return the other choices of the axis that is compared, the best first."""
+    axis = _compared([entry.axis for entry in others])
+    compared = [entry for entry in others if entry.axis == axis]
+    return sorted(compared, key=lambda entry: entry.merit or 0.0)
 
 
 def _failures(others: Iterable[Alternative], answer: Pick) -> tuple[str, ...]:

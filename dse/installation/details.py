@@ -173,11 +173,15 @@ def _rows(record: Any) -> Iterator[Row]:
         elif isinstance(value, float):
             yield entry.name, units.show(value, entry.name)
         else:
-            listed = value if isinstance(value, tuple) else [value]
-            nested = [one for one in listed if is_dataclass(one)]
-            yield from ((f"{entry.name}: {one.name}", _meaning(one)) for one in nested)
-            if not nested:
-                yield entry.name, ", ".join(map(str, listed))
+            yield from _listed(entry.name, value if isinstance(value, tuple) else (value,))
+
+
+def _listed(name: str, values: tuple[Any, ...]) -> Iterator[Row]:
+    """Yield a row for each record among values, or one row of all values."""
+    nested = [one for one in values if is_dataclass(one)]
+    yield from ((f"{name}: {getattr(one, 'name', '')}", _meaning(one)) for one in nested)
+    if not nested:
+        yield name, ", ".join(map(str, values))
 
 
 def _meaning(one: Any) -> str:

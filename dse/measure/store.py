@@ -34,7 +34,7 @@ SCHEMA = (
 """Measurements are numbered from 1 without gaps, and row 0 is the record of the run.  Content is
 JSON, in which a lone surrogate is a question mark."""
 
-MOST_BYTE = 1 << 32
+_MOST_BYTE = 1 << 32
 """Largest file of a store: some million measurements."""
 
 WRITER_WAIT_S = 60.0
@@ -123,8 +123,8 @@ def _require_files(folder: Path) -> None:
         path = folder / name
         if os.path.lexists(path) and not path.is_file():
             raise StoreError(f"{path} is not a file; remove it, or name another folder")
-        if path.exists() and path.stat().st_size > MOST_BYTE:
-            raise _damaged(path, f"it has more than {MOST_BYTE:,} bytes")
+        if path.exists() and path.stat().st_size > _MOST_BYTE:
+            raise _damaged(path, f"it has more than {_MOST_BYTE:,} bytes")
 
 
 def _make(path: Path) -> None:

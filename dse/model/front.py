@@ -19,7 +19,7 @@ from dse.model.space import Index, Points, as_index
 SMALL = 128
 """Largest number of rows that numpy compares, in a quarter of a millisecond at most."""
 
-FEW = 16_384
+SMALL_FRONT = 16_384
 """Number of rows below which all are compared with each other at once.  That takes a millisecond,
 and a first look for dominated rows would cost as much as it saves."""
 
@@ -54,7 +54,7 @@ def comparing() -> Any:
     return moocore
 
 
-def nondominated(loss: ArrayLike, *, few: int = FEW) -> NDArray[np.bool_]:
+def nondominated(loss: ArrayLike, *, few: int = SMALL_FRONT) -> NDArray[np.bool_]:
     """Return whether no other row dominates each row.  Equal rows are kept together.
 
     Parameters

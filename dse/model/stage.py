@@ -197,10 +197,15 @@ class Wired:
     requirements: tuple[Requirement, ...] = field(default=())
 
     @cached_property
+    def asked(self) -> tuple[str, ...]:
+        """Return the quantities of the goals, then those that only constraints name."""
+        bounded = [name for rule in self.constraints for name in sorted(rule.names)]
+        return tuple(dict.fromkeys([*(goal.name for goal in self.goals), *bounded]))
+
+    @cached_property
     def search_plan(self) -> tuple[Step, ...]:
         """Return the quantities that losses and violations need, in order."""
-        wanted = {goal.name for goal in self.goals}
-        wanted |= {name for rule in self.constraints for name in rule.names}
+        wanted = {*self.asked}
         wanted |= {name for step in self.requirement_steps for name in step.arguments}
         return self.graph.closure(wanted)
 
@@ -212,9 +217,8 @@ class Wired:
     @cached_property
     def partial_in_use(self) -> tuple[str, ...]:
         """Return the quantities in use that may not exist."""
-        used, known = [goal.name for goal in self.goals], self.graph.quantities
-        used += [name for rule in self.constraints for name in sorted(rule.names)]
-        return tuple(name for name in dict.fromkeys(used) if name in known and known[name].partial)
+        known = self.graph.quantities
+        return tuple(name for name in self.asked if name in known and known[name].partial)
 
     @cached_property
     def offered(self) -> tuple[str, ...]:

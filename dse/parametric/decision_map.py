@@ -416,6 +416,17 @@ def _own(found: Document, entry: Assumption) -> float | None:
     return None
 
 
+def _parts_of_range(written: str) -> tuple[str, str, str]:
+    """Return the name and both ends of a range, each end with its unit."""
+    name, _, rest = written.rpartition("=")  # a bound is named as it is written, a <= 1 um2
+    name, (low, _, high) = name.strip(), (end.strip() for end in rest.partition(DOTS))
+    if not (name and low and high):
+        raise UnitError(f"{written!r} is no range NAME=FROM..TO", _EXAMPLE)
+    if is_number(low):  # it has the unit of the high end
+        low = f"{low} {high.lstrip('+-0123456789.eE ')}".rstrip()
+    return name, low, high
+
+
 def read_range(found: Document, written: str) -> tuple[Study, Assumption, float, float]:
     """Return the study at the low end of a range, its number, and both ends in SI.
 
@@ -426,12 +437,7 @@ def read_range(found: Document, written: str) -> tuple[Study, Assumption, float,
     written
         ``NAME=FROM..TO``.
     """
-    name, _, rest = written.rpartition("=")  # a bound is named as it is written, a <= 1 um2
-    name, (low, _, high) = name.strip(), (end.strip() for end in rest.partition(DOTS))
-    if not (name and low and high):
-        raise UnitError(f"{written!r} is no range NAME=FROM..TO", _EXAMPLE)
-    if is_number(low):  # it has the unit of the high end
-        low = f"{low} {high.lstrip('+-0123456789.eE ')}".rstrip()
+    name, low, high = _parts_of_range(written)
     path = _field(name)
     if path is None:
         prepared = study.prepare(found)

@@ -284,6 +284,16 @@ def _lines(flips: Flips, shown: Sequence[Stability]) -> Iterator[str]:
         yield f"Compared up to the ends: {proofs_text(sides)}."
 
 
+def _short_ranges(flips: Flips) -> Iterator[str]:
+    """Say why ranges stop early, and which designs alone were varied."""
+    for reason in sorted({side.limited for entry in flips.found for side in entry.sides} - {""}):
+        yield f"Some ranges stop early: {reason}."
+    for axis in flips.study.problem.space.axes:
+        if axis.size > MOST_RECORDS:
+            size = f"{axis.size:,} choices of {axis.name}"
+            yield f"Of the {size} those on the front were varied alone."
+
+
 def _remarks(flips: Flips, left: Sequence[Stability], *, full: bool) -> Iterator[str]:
     """Yield facts beside the table, on those `left` out of it among others."""
     few = [entry.label for entry in flips.moving if entry not in flips.mattering]
@@ -300,12 +310,7 @@ def _remarks(flips: Flips, left: Sequence[Stability], *, full: bool) -> Iterator
             f"Not checked ({flips.seconds:g} s of CPU time used; raise --time): "
             f"{_names(flips.unchecked)}. How far these reach depends on the machine."
         )
-    for reason in sorted({side.limited for entry in flips.found for side in entry.sides} - {""}):
-        yield f"Some ranges stop early: {reason}."
-    for axis in flips.study.problem.space.axes:
-        if axis.size > MOST_RECORDS:
-            size = f"{axis.size:,} choices of {axis.name}"
-            yield f"Of the {size} those on the front were varied alone."
+    yield from _short_ranges(flips)
     if not full:
         yield f"Use --flips to vary each by up to {FACTOR:g}x in both directions."
 

@@ -393,15 +393,19 @@ def fields_of(infeasible: Study) -> dict[str, str]:
     return found
 
 
+def _own_number(infeasible: Study, path: str, now: str, column: str) -> Assumption | None:
+    """Return the number that a field alone sets, or None."""
+    single = _changed(infeasible, path, now)
+    known = () if single is None else assumptions_of(single, designs=False)
+    return next((a for a in known if a.quantity == column and not (a.touched or a.bound)), None)
+
+
 def _field_repair(infeasible: Study, path: str, column: str, more: bool) -> Repair | None:
     """Return the least change of a field to one side that admits a design, tried in the study."""
     unit, given = FIELDS[path], _limiting(infeasible.problem, column, more=more)
     now = f"{given[0]:.0f} {units.label(column)}".rstrip()
     now = now if unit.integer else units.exact_text(given[0], column)
-    single = _changed(infeasible, path, now)
-    known = () if single is None else assumptions_of(single, designs=False)
-    own = (a for a in known if a.quantity == column and not a.touched and not a.bound)
-    entry = next(own, None)
+    entry = _own_number(infeasible, path, now, column)
     value, least = (None, True) if entry is None else _first_feasible(infeasible, entry, more=more)
     if value is None:
         return None
@@ -411,7 +415,7 @@ def _field_repair(infeasible: Study, path: str, column: str, more: bool) -> Repa
         for text in thresholds.candidates(further, column, up=more, whole=whole):
             found, shown = _solved(infeasible, path, text), units.parse(text, column)
             if found is not None:
-                short = [one for one in given if (one <= shown if more else one >= shown)]
+                short = [one for one in given if (one - shown) * (1 if more else -1) <= 0]
                 nominal = (short or given[:1])[-1]
                 return Repair(path, text, column, nominal, shown, found, least and not share)
     return None

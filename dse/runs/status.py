@@ -59,17 +59,10 @@ def status_of(folder: Path) -> Status:
     hidden, alive = under_way(folder) or (folder, False)
     watch = begun_manifest(hidden) if alive else {}
     manifest = read_manifest(folder) if os.path.lexists(folder / MANIFEST) else None
-    state = "interrupted" if manifest and manifest["interrupted"] else "finished"
-    if alive or manifest is None:
-        state = "running" if alive else "killed"
+    state = _state(manifest, alive=alive)
     kept = measuring().stored(folder) if os.path.lexists(folder / STORE) else None
     if kept is None and state == "killed":
-        if (folder / STORE).is_file():
-            raise OutputError(
-                f"{folder} does not say of which study it is; use what it has by: dse run STUDY "
-                f"--reuse {folder} --out NEW"
-            )
-        raise not_a_run(folder, FileNotFoundError(2, "no such file", MANIFEST))
+        raise _no_record(folder)
     shown = {
         "running": f"running, process {watch['process']} on {watch['host']}" if watch else state,
         "killed": "not finished, and no process works on it",
@@ -84,14 +77,36 @@ def status_of(folder: Path) -> Status:
         sections = [_of_measurements(kept, state, [("state", shown)], front, watch)]
         sections += [*_running(watch), *_failed(kept), *_so_far(kept, state)]
     if kept is not None and state in ("killed", "interrupted"):
-        failed = kept.rows and all(row.measurement.failed for row in kept.rows)
-        line = retry_text(folder) if failed else f"go on with: {kept.resume}"
-        sections.append(Section("resume", lines=(line,), facts=kept.resume))
+        sections.append(_resume(folder, kept))
     question = kept.record.question if kept else str(manifest["question"]) if manifest else ""
     return Status(question=question, preference="", sections=tuple(sections))
 
 
 Pairs = Sequence[tuple[str, str]]
+
+
+def _state(manifest: Mapping[str, Any] | None, *, alive: bool) -> str:
+    """Return the state of a run from its record, if there is one."""
+    if alive or manifest is None:
+        return "running" if alive else "killed"
+    return "interrupted" if manifest["interrupted"] else "finished"
+
+
+def _no_record(folder: Path) -> OutputError:
+    """Return the error of a folder without the record of a run."""
+    if not (folder / STORE).is_file():
+        return not_a_run(folder, FileNotFoundError(2, "no such file", MANIFEST))
+    return OutputError(
+        f"{folder} does not say of which study it is; use what it has by: dse run STUDY "
+        f"--reuse {folder} --out NEW"
+    )
+
+
+def _resume(folder: Path, kept: StoredRun) -> Section:
+    """Return how to go on with a run."""
+    failed = kept.rows and all(row.measurement.failed for row in kept.rows)
+    line = retry_text(folder) if failed else f"go on with: {kept.resume}"
+    return Section("resume", lines=(line,), facts=kept.resume)
 
 
 def _of_models(

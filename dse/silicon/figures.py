@@ -142,7 +142,7 @@ class Target:
     share: float = 0.0
 
 
-STATED = Target()
+AT_ONE_CLOCK = Target()
 DEFAULT_TARGETS = (
     Target("fastest", "", "the fastest", share=1.0),
     Target("half", "_half", "half of it", share=0.5),

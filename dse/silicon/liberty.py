@@ -86,7 +86,7 @@ _COLUMNS = ("total_output_net_capacitance", "related_pin_transition")
 _BLANKS = str.maketrans('",\\', "   ")
 _ENTRY = np.zeros(1)
 
-MOST_BYTE = 500_000_000
+_MOST_BYTE = 500_000_000
 """Largest size of a packed file, unpacked."""
 
 Where = tuple[str, ...]
@@ -135,13 +135,13 @@ def _unpacked(content: bytes, path: Path) -> bytes:
         return content
     try:
         with gzip.open(io.BytesIO(content)) as stream:
-            found = stream.read(MOST_BYTE + 1)
+            found = stream.read(_MOST_BYTE + 1)
     except (OSError, EOFError, zlib.error) as error:
         rule, remedy = f"the file cannot be unpacked: {error}", "fetch it again"
     else:
-        if len(found) <= MOST_BYTE:
+        if len(found) <= _MOST_BYTE:
             return found
-        rule = f"the file unpacks to more than {MOST_BYTE // 10**6} MB"
+        rule = f"the file unpacks to more than {_MOST_BYTE // 10**6} MB"
         remedy = "split it by groups of cells, and name all files"
     raise StudyError([Fault("", repr(str(path)), rule, remedy)])
 

@@ -13,9 +13,9 @@ from dse.files.document import assignments, no_such
 from dse.files.json import write_text
 from dse.plugins import registry
 from dse.silicon.characterisation import Characterisation, check_names
-from dse.silicon.figures import DEFAULT_TARGETS, STATED, clock_of, targets_of
+from dse.silicon.figures import AT_ONE_CLOCK, DEFAULT_TARGETS, clock_of, targets_of
 from dse.silicon.flow import Characteriser, KeptResults, characterise_all, user_folder
-from dse.silicon.tasks import SEED, DesignTask, Verilog, are_files, generated
+from dse.silicon.tasks import STIMULUS_SEED, DesignTask, Verilog, are_files, generated
 from dse.silicon.vectors import WrittenVectors
 
 Hardware = Annotated[
@@ -141,7 +141,7 @@ def characterise(
     clocks = [part.strip() for text in texts(targets) for part in text.split(",") if part.strip()]
     given = assignments(texts(over), "unroll=1,2,4")
     mapped_for, wanted, _, clock_hz = results_of(
-        lambda: targets_of(clocks) or ([STATED] if clock else DEFAULT_TARGETS),
+        lambda: targets_of(clocks) or ([AT_ONE_CLOCK] if clock else DEFAULT_TARGETS),
         lambda: _tasks(hardware, given, tasks),
         lambda: check_library_files(files),
         lambda: clock_of(clock, "clock") if clock else 0.0,
@@ -204,7 +204,7 @@ def _origin(hardware: str | Verilog, tasks: int) -> tuple[str, str]:
     """Return the remarks on the source of the designs and of their stimulus."""
     if isinstance(hardware, str):
         source = f"{registry.get(Generator, hardware).source}; characterised by dse from {hardware}"
-        return f"source: {source}", f"stimulus: {tasks} random tasks at least, seed {SEED}"
+        return f"source: {source}", f"stimulus: {tasks} random tasks at least, seed {STIMULUS_SEED}"
     files = ", ".join(Path(one).name for one in hardware.sources)
     return (
         f"source: characterised by dse from {files}",

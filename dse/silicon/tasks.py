@@ -33,13 +33,13 @@ from dse.errors import (
 )
 from dse.plugins import registry
 from dse.silicon.description import ENDINGS, Reading, elaborating, run_description, source_texts
-from dse.silicon.figures import FIGURES, STATED, Target
+from dse.silicon.figures import AT_ONE_CLOCK, FIGURES, Target
 from dse.silicon.gates import Answers
 from dse.silicon.netlist import clock_input, netlist_of, placed
 from dse.silicon.vectors import WAVES, WrittenVectors, recorded
 from dse.silicon.yosys import chosen_yosys
 
-SEED = 1
+STIMULUS_SEED = 1
 """Seed of the random tasks of a generator."""
 
 MOST_BIT = 20_000
@@ -85,7 +85,7 @@ class DesignTask:
     vectors: Vectors | WrittenVectors
     sources: Sequence[str] = ()
     texts: Mapping[Path, str] = field(default_factory=dict)
-    target: Target = STATED
+    target: Target = AT_ONE_CLOCK
 
     @cached_property
     def description_sha256(self) -> str:
@@ -355,7 +355,7 @@ def generated(name: str, over: Mapping[str, str], tasks: int) -> list[DesignTask
             faults.append(Fault("over", "", str(error), ""))
     refuse(faults)
     return [
-        DesignTask(design, generator.answers(design, seed=SEED, tasks=tasks))
+        DesignTask(design, generator.answers(design, seed=STIMULUS_SEED, tasks=tasks))
         for design in _named_apart(designs)
     ]
 

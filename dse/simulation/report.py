@@ -335,6 +335,13 @@ def _beside(
     )
 
 
+def _not_settled(traffic: Traffic, rest: list[BothSides]) -> list[str]:
+    """Return a line that names what so few offloads do not settle, or none."""
+    names = listed([in_words(one.quantity) for one in rest])
+    start = f"At {percent(min(traffic.load, 1.0))} of what the design carries, {OFFLOADS:,}"
+    return [f"{start} simulated offloads do not settle {names}: {_MORE}."] * bool(rest)
+
+
 def simulation_section(prepared: Study, index: Index) -> Section | None:
     """Return the difference of the model of the design (1, d) from a simulation.
 
@@ -346,22 +353,22 @@ def simulation_section(prepared: Study, index: Index) -> Section | None:
         return Section("simulation", "Simulation", (f"Not simulated: {error.rule}.",), brief=())
     if not traffic.cv2 and len(traffic.pipelines) == 1:
         return None
-    problem, needed = prepared.problem, enough(traffic.load, traffic.cv2, traffic.service_cv2)
-    _, compared = _beside(problem, index, traffic, OFFLOADS)
+    _, compared = _beside(prepared.problem, index, traffic, OFFLOADS)
     known = [one for one in compared if one.measure in SETTLED]
+    return _agreement(prepared.problem, traffic, known)
+
+
+def _agreement(problem: Problem, traffic: Traffic, known: list[BothSides]) -> Section:
+    """Return which quantities a simulation settles, and which of them the model has otherwise."""
+    needed = enough(traffic.load, traffic.cv2, traffic.service_cv2)
     settled = [one for one in known if SETTLED[one.measure] * needed <= OFFLOADS]
     rest = [one for one in known if one not in settled]
+    asked = [one for one in rest if one.quantity in problem.asked and one.differs]
     apart = [_apart(one) for one in settled if one.differs and abs(one.errors or 0.0) > SURE]
     notes = [f"In a simulation of {OFFLOADS:,} offloads: {listed(apart)}."] * bool(apart)
     agrees = [f"A simulation of {OFFLOADS:,} offloads agrees with the model."] * bool(settled)
-    lines = notes or agrees
-    if rest:
-        names = listed([in_words(one.quantity) for one in rest])
-        start = f"At {percent(min(traffic.load, 1.0))} of what the design carries, {OFFLOADS:,}"
-        lines = [*lines, f"{start} simulated offloads do not settle {names}: {_MORE}."]
-    named = {name for rule in problem.constraints for name in rule.names}
-    named.update(goal.name for goal in problem.goals)
-    brief = (*notes, *(_roughly(one) for one in rest if one.quantity in named and one.differs))
+    lines = [*(notes or agrees), *_not_settled(traffic, rest)]
+    brief = (*notes, *map(_roughly, asked))
     facts = {
         "offloads": OFFLOADS,
         "load": traffic.load,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.contract import SIZE
@@ -101,6 +103,17 @@ POLICY, ABOVE = "workload.offload_above", "workload_offload_above_byte"
 CV2 = "workload_size_cv2"
 
 
+def _replace_threshold(scenario: Scenario, columns: Mapping[str, NDArray[np.float64]]) -> None:
+    """Put the columns of all thresholds on the axis of these, or among the constants."""
+    place = next((n for n, one in enumerate(scenario.axes) if ABOVE in one.columns), None)
+    if place is None:
+        del scenario.constants[ABOVE]
+        scenario.constants |= {name: float(values[0]) for name, values in columns.items()}
+    else:
+        axis = scenario.axes[place]
+        scenario.axes[place] = replace(axis, columns={**axis.columns, **columns})
+
+
 def settle_policy(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> None:
     """Part the mix of a study by its policy, and report errors of the policy.
 
@@ -130,13 +143,7 @@ def settle_policy(written: schema.StudyFile, scenario: Scenario, reader: Reader)
         TASKS_OFFLOADED: np.array([one.share for one in sent]),
         PAYLOAD_OFFLOADED: np.array([one.share * one.mean / mix.value for one in sent]),
     }
-    place = next((n for n, one in enumerate(scenario.axes) if ABOVE in one.columns), None)
-    if place is None:
-        del scenario.constants[ABOVE]
-        scenario.constants |= {name: float(values[0]) for name, values in columns.items()}
-    else:
-        axis = scenario.axes[place]
-        scenario.axes[place] = replace(axis, columns={**axis.columns, **columns})
+    _replace_threshold(scenario, columns)
     reader.notes.append(
         f"{POLICY}: throughput, limits, times and waits are of what is offloaded; host cores, "
         "power and energy are of all; cores for the sizes that stay are set apart"

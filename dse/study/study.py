@@ -23,7 +23,7 @@ from dse.files.inputs import Input
 from dse.model.evaluation import KNEE
 from dse.model.fleet import offered
 from dse.model.graph import Graph, wire
-from dse.model.measured import Design
+from dse.model.measured import Design, MeasuredColumns
 from dse.model.mixed import Mixed
 from dse.model.preference import Preference, prefer
 from dse.model.problem import Problem, wired_alike
@@ -321,6 +321,17 @@ def prepare(found: Document, like: Study | None = None) -> Study:
     return replace(_modelled(written, like, reader), document=found)
 
 
+def _measured(
+    written: schema.StudyFile, space: Space, reader: Reader
+) -> tuple[MeasuredColumns | None, dict[str, contract.Objective]]:
+    """Return what a program measures, and its outputs as quantities."""
+    if written.evaluate is None:
+        return None, {}
+    found = measuring().quantities(written, space, reader)
+    reader.raise_any()
+    return found
+
+
 def _modelled(written: schema.StudyFile, like: Study | None, reader: Reader) -> Study:
     """Return a study whose designs models describe.  `like` as in `prepare`."""
     scenario = resolve(written, reader)
@@ -330,10 +341,7 @@ def _modelled(written: schema.StudyFile, like: Study | None, reader: Reader) -> 
     stages = tuple(stage for stage, _ in built)
     space = Space((*(axis for _, own in built for axis in own), *scenario.axes), constants)
     inputs = set(constants).union(*(axis.columns for axis in space.axes))
-    measured, outputs = None, dict[str, contract.Objective]()
-    if written.evaluate is not None:
-        measured, outputs = measuring().quantities(written, space, reader)
-        reader.raise_any()
+    measured, outputs = _measured(written, space, reader)
     inputs |= outputs.keys()
     staged = of_stages(stages)
     text = " ".join([*written.objectives, *written.constraints, written.prefer or ""])

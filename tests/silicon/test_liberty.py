@@ -257,7 +257,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 def test_a_file_that_unpacks_without_end_is_a_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(liberty, "MOST_BYTE", 1_000_000)
+    monkeypatch.setattr(liberty, "_MOST_BYTE", 1_000_000)
     (tmp_path / "bomb.lib.gz").write_bytes(gzip.compress(bytes(2_000_000)))
     with pytest.raises(StudyError, match="the file unpacks to more than 1 MB; split it by groups"):
         read_liberty(tmp_path / "bomb.lib.gz")

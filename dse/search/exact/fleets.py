@@ -36,7 +36,7 @@ from dse.search.exact.work import CALL, FILTER, SORT, SORTED, NotComposedError, 
 WHOLE, MANY = 50_000, 20_000_000
 """Most fleets of a stage that are examined once and kept, and that are examined at all."""
 
-PORTION, FEW = 50_000, 4_096
+PORTION, _FEW = 50_000, 4_096
 """Fleets examined together, and compared with each other at once."""
 
 CHUNK, BYTE = 500_000, 600
@@ -275,7 +275,7 @@ class StageFleets:
             some = some.take(hopeful(some.traits, some.traits)) if self.grows else some
             some = some if kept is None else together([kept, some])
             signed = self._signed(some, wanted, enough)
-            best = nondominated(signed, few=FEW)
+            best = nondominated(signed, few=_FEW)
             spend(FILTER * len(best) + SORT * int(best.sum()))
             kept = some.take(best)
             kept = kept.take(hopeful(kept.traits, kept.traits))

@@ -26,7 +26,7 @@ from dse.search.exact.fleets import Flags, Fleets, Matrix, StageFleets, TooManyL
 from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.work import CALL, ROW, spend
 
-FEW = 256
+_FEW = 256
 """Labels are bounded if they are more."""
 
 _TOGETHER = 16_384
@@ -162,7 +162,7 @@ class Node:
     def _hopeful(self, lists: Mapping[int, Fleets], stage: int, low: Traits, high: Traits) -> Flags:
         """Return which labels of a stage may lead to the front in some scenario, if not few."""
         count = len(next(iter(low.values())))
-        found = np.full(count, count <= FEW)
+        found = np.full(count, count <= _FEW)
         known = {place: some.hull for place, some in lists.items()}
         for first in range(0, count, _TOGETHER):
             for scenario in self.scenarios:
