@@ -234,7 +234,7 @@ def extra_module(module: str, what: str, library: str, extra: str, instead: str 
     Raises
     ------
     MissingLibraryError
-        The library is not installed.  The other arguments are those of the error.
+        The library is not installed.  The error takes the other arguments.
     """
     try:
         return import_module(module)

@@ -103,7 +103,7 @@ class ComparedFronts:
 class RunComparison(Printable):
     """Two runs side by side, with `sweep`, the column of the swept field, empty without one.
 
-    `objectives` are those of both, with their senses.
+    `objectives` are those in both, with their senses.
     """
 
     runs: tuple[str, str]

@@ -12,11 +12,11 @@ This package is all of the engine that a plug-in imports.  A search method may a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, make_dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from dse.contract import fields
 from dse.contract.columns import ATTACHMENTS as ATTACHMENTS
 from dse.contract.columns import PCIE_LINKS as PCIE_LINKS
 from dse.contract.columns import PRECISIONS as PRECISIONS
@@ -25,7 +25,6 @@ from dse.contract.columns import WAIT_MODES as WAIT_MODES
 from dse.contract.columns import Column as Column
 from dse.contract.columns import Falling as Falling
 from dse.contract.columns import Rising as Rising
-from dse.contract.fields import field_rows
 from dse.contract.functions import EVIDENCE as EVIDENCE
 from dse.contract.functions import Function as Function
 from dse.contract.methods import Index as Index
@@ -241,23 +240,11 @@ class Kernel(Sureness):
     source: str = ""
 
 
-_COLUMNS: Any = make_dataclass(
-    "_COLUMNS",
-    [
-        (column, "float | None", None if row["neutral"] else 0.0)
-        for row in field_rows("interface")
-        for column in row["columns"].split()
-    ],
-    frozen=True,
-    kw_only=True,
-)
-
-
 @dataclass(frozen=True, kw_only=True)
-class Interface(Sureness, _COLUMNS):  # type: ignore[misc]
+class Interface(Sureness, fields.InterfaceColumns):  # type: ignore[misc]
     """Offload of work from a host to an accelerator (LogCA's record and additions for systems).
 
-    Fields with a unit are those of `dse.contract.fields`, one for each column: ``overhead_cycles``
+    `dse.contract.fields` lists the fields with a unit, one for each column: ``overhead_cycles``
     and ``overhead_s``.  Times are given in cycles of the host or in seconds.  Both are added, so a
     record fills one of the two.  A field that is not given is None, or 0 where that is neutral.
 

@@ -27,8 +27,10 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
+from dataclasses import make_dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 
 @cache
@@ -36,3 +38,16 @@ def field_rows(section: str) -> Sequence[Mapping[str, str]]:
     """Return the rows of a section, as text by header."""
     with Path(__file__).with_name("fields.csv").open(encoding="utf-8") as table:
         return [row for row in csv.DictReader(table) if row["section"] == section]
+
+
+InterfaceColumns: Any = make_dataclass(
+    "InterfaceColumns",
+    [
+        (column, "float | None", None if row["neutral"] else 0.0)
+        for row in field_rows("interface")
+        for column in row["columns"].split()
+    ],
+    frozen=True,
+    kw_only=True,
+)
+"""A record with a column for each unit of each field of an interface."""

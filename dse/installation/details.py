@@ -153,7 +153,7 @@ def _show(record: Any) -> None:
 
 
 _ELSEWHERE = ("name", "models", "designs", "labels", "residuals")
-"""Fields with a table of their own, or with nothing for a reader."""
+"""Fields shown in another table, or with nothing for a reader."""
 
 
 def _rows(record: Any) -> Iterator[Row]:

@@ -54,7 +54,7 @@ class Command:
     units
         Unit of the numbers of an axis for the program, by axis, or SI.
     timeout_s, memory_byte
-        Limits of an attempt and of each process, or None for those of the machine.
+        Limits of an attempt and of each process, or None for the limits of the machine.
     declared
         Exit statuses and ranges.
     """

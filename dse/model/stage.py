@@ -197,7 +197,7 @@ class Wired:
     requirements: tuple[Requirement, ...] = field(default=())
 
     @cached_property
-    def asked(self) -> tuple[str, ...]:
+    def in_use(self) -> tuple[str, ...]:
         """Return the quantities of the goals, then those that only constraints name."""
         bounded = [name for rule in self.constraints for name in sorted(rule.names)]
         return tuple(dict.fromkeys([*(goal.name for goal in self.goals), *bounded]))
@@ -205,7 +205,7 @@ class Wired:
     @cached_property
     def search_plan(self) -> tuple[Step, ...]:
         """Return the quantities that losses and violations need, in order."""
-        wanted = {*self.asked}
+        wanted = {*self.in_use}
         wanted |= {name for step in self.requirement_steps for name in step.arguments}
         return self.graph.closure(wanted)
 
@@ -218,7 +218,7 @@ class Wired:
     def partial_in_use(self) -> tuple[str, ...]:
         """Return the quantities in use that may not exist."""
         known = self.graph.quantities
-        return tuple(name for name in self.asked if name in known and known[name].partial)
+        return tuple(name for name in self.in_use if name in known and known[name].partial)
 
     @cached_property
     def offered(self) -> tuple[str, ...]:

@@ -285,7 +285,7 @@ def _lines(flips: Flips, shown: Sequence[Stability]) -> Iterator[str]:
 
 
 def _short_ranges(flips: Flips) -> Iterator[str]:
-    """Say why ranges stop early, and which designs alone were varied."""
+    """Yield why ranges stop early, and which designs were varied."""
     for reason in sorted({side.limited for entry in flips.found for side in entry.sides} - {""}):
         yield f"Some ranges stop early: {reason}."
     for axis in flips.study.problem.space.axes:

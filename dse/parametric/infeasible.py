@@ -394,7 +394,7 @@ def fields_of(infeasible: Study) -> dict[str, str]:
 
 
 def _own_number(infeasible: Study, path: str, now: str, column: str) -> Assumption | None:
-    """Return the number that a field alone sets, or None."""
+    """Return the only number that a field sets, or None."""
     single = _changed(infeasible, path, now)
     known = () if single is None else assumptions_of(single, designs=False)
     return next((a for a in known if a.quantity == column and not (a.touched or a.bound)), None)
@@ -521,7 +521,7 @@ def _searched_whole(problem: Problem, outcome: Outcome) -> Outcome:
 def _headline(
     infeasible: Study, outcome: Outcome, violations: dict[str, float], *, known: bool
 ) -> str:
-    """Return the first line.  It says if more designs are not `known`, or were not in the space."""
+    """Return the first line.  It notes if designs are not `known`, or were not in the space."""
     problem, line = infeasible.problem, "no feasible design"
     if outcome.certificate.way == "composed":
         size = problem.size + len(problem.hosts)

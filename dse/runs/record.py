@@ -34,11 +34,11 @@ MANIFEST = "manifest.json"
 completed with the results."""
 
 CHECKSUMS = "checksums"
-"""The entry of a manifest with the checksums of all others.  ``files`` has those of files."""
+"""The entry of a manifest with the checksums of all others.  ``files`` lists them by file."""
 
 READ = (FRONT, EVALUATIONS)
 """Files of a run that commands read, besides its manifest, the copies of tables, and the store,
-whose rows have checksums of their own."""
+whose rows have checksums."""
 
 DRAWN = (".png", ".svg", ".html")
 """Ends of the names of files that no command reads."""

@@ -47,7 +47,7 @@ RARE = 0.01
 LEAST, MOST = 20_000, 500_000
 """Least and most offloads of a simulation, unless the user gives a number."""
 
-MOST_ASKED = 20_000_000
+MOST_NAMED = 20_000_000
 """Most offloads that a user may ask for."""
 
 WANTED = 0.05
@@ -301,8 +301,8 @@ def simulated(
     UnitError
         The study has no offloads, something that is not simulated, or they are too many.
     """
-    if offloads is not None and offloads > MOST_ASKED:
-        raise UnitError(f"{offloads:,} offloads are too many", f"ask for {MOST_ASKED:,} at most")
+    if offloads is not None and offloads > MOST_NAMED:
+        raise UnitError(f"{offloads:,} offloads are too many", f"ask for {MOST_NAMED:,} at most")
     traffic = traffic_of(prepared, index)
     needed = enough(traffic.load, traffic.cv2, traffic.service_cv2)
     count = offloads or math.ceil(min(max(needed, LEAST), MOST))
@@ -319,7 +319,7 @@ def _beside(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> tuple[Passage, tuple[BothSides, ...]]:
-    """Return the passage of offloads, and the values of the model beside those of the passage."""
+    """Return the passage of offloads, beside the values of the model."""
     passage = pass_through(
         traffic.pipelines,
         kinds(shares=traffic.shares, count=count, seed=seed),
@@ -363,12 +363,12 @@ def _agreement(problem: Problem, traffic: Traffic, known: list[BothSides]) -> Se
     needed = enough(traffic.load, traffic.cv2, traffic.service_cv2)
     settled = [one for one in known if SETTLED[one.measure] * needed <= OFFLOADS]
     rest = [one for one in known if one not in settled]
-    asked = [one for one in rest if one.quantity in problem.asked and one.differs]
+    in_use = [one for one in rest if one.quantity in problem.in_use and one.differs]
     apart = [_apart(one) for one in settled if one.differs and abs(one.errors or 0.0) > SURE]
     notes = [f"In a simulation of {OFFLOADS:,} offloads: {listed(apart)}."] * bool(apart)
     agrees = [f"A simulation of {OFFLOADS:,} offloads agrees with the model."] * bool(settled)
     lines = [*(notes or agrees), *_not_settled(traffic, rest)]
-    brief = (*notes, *map(_roughly, asked))
+    brief = (*notes, *map(_roughly, in_use))
     facts = {
         "offloads": OFFLOADS,
         "load": traffic.load,

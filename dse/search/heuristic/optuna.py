@@ -23,7 +23,7 @@ from optuna.trial import BaseTrial, FixedTrial, create_trial
 from dse.contract import Column, Index, Search
 from dse.contract.methods import Axes
 from dse.model.space import Axis
-from dse.search.heuristic.scales import clipped, nearest
+from dse.search.heuristic.scales import clipped, nearest_positions
 
 Trials = optuna.Study
 """A study of optuna: trials, of which each is a design."""
@@ -141,7 +141,7 @@ class _Parameters:
         columns = []
         for name, scale in zip(self.distributions, self._scales, strict=True):
             values = np.array([design[name] for design in parameters])
-            columns.append(values if scale is None else nearest(scale, values))
+            columns.append(values if scale is None else nearest_positions(scale, values))
         return np.stack(columns, axis=1).astype(np.int64)
 
 

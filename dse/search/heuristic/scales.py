@@ -32,7 +32,7 @@ class Scales:
         """Return the positions (..., k) of the values nearest to coordinates (..., k)."""
         result = np.empty(coordinates.shape, dtype=np.int64)
         for place, scale in enumerate(self._scales):
-            result[..., place] = nearest(scale, coordinates[..., place])
+            result[..., place] = nearest_positions(scale, coordinates[..., place])
         return result
 
     def spread(self, shares: Matrix) -> Index:
@@ -42,7 +42,7 @@ class Scales:
         return rows
 
 
-def nearest(scale: Column, coordinates: NDArray[np.float64]) -> Index:
+def nearest_positions(scale: Column, coordinates: NDArray[np.float64]) -> Index:
     """Return the positions of the values of a rising scale nearest to coordinates."""
     return np.searchsorted((scale[1:] + scale[:-1]) / 2, coordinates)
 
