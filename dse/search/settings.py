@@ -147,7 +147,7 @@ class SearchSettings:
             for name, value, least in whole
             if value is not None and value < least
         ]
-        faults += [_fault("seed", self.seed, "less than 2**32")] * (self.seed >= 2**32)
+        faults += [_fault("seed", self.seed, "less than 2**32")] * bool(self.seed >= 2**32)
         faults += [
             _fault(name, value, "a number above 0")
             for name, value in (("effort", self.effort_s), ("memory", self.memory_byte))

@@ -140,7 +140,7 @@ def test_an_empty_front_has_no_knee_and_no_reference_point():
 def test_pivots_dismiss_only_dominated_rows(levels, tilt):
     """Large inputs take another way through the filter: ties, duplicates, both kinds of data."""
     random = np.random.default_rng(levels)
-    loss = random.integers(0, levels, (front.FEW + 1_000, 3)).astype(float)
+    loss = random.integers(0, levels, (front.SMALL_FRONT + 1_000, 3)).astype(float)
     loss[:, 2] += tilt * (loss[:, 0] + loss[:, 1])
     best = {tuple(row) for row in loss.tolist()}
     unique = np.array(sorted(best))
