@@ -14,7 +14,7 @@ import numpy as np
 
 from dse.algebra import units
 from dse.contract import SIZE
-from dse.errors import DseError
+from dse.errors import ContractError, DseError
 from dse.model.preference import Preference
 from dse.model.space import Index
 from dse.parametric.breakpoints import Breakpoint, Line, breakpoints, compare_lines, proofs_text
@@ -22,8 +22,12 @@ from dse.parametric.infeasible import require_feasible
 from dse.parametric.question import (
     AnswerDesigns,
     Compared,
+    PerturbedPart,
     Question,
+    compare_together,
+    ends_of,
     limits_of,
+    widest,
 )
 from dse.reports.designs import difference, for_people, parts
 from dse.reports.sections import Section, html, sections_text
@@ -67,6 +71,9 @@ _NEAREST = 3
 
 _HARDLY = 0.01
 """Saving below which a flip hardly matters, unless the tolerance is larger."""
+
+_STEP = 1.01
+"""Factor by which assumptions move to find those on which the answer depends most."""
 
 _SECTION = ("flips", "What would change it")
 """Key and title of the section of an answer."""
@@ -335,7 +342,7 @@ def _brief(flips: Flips) -> Iterator[str]:
         holds = interval(rate.low.holds_to, rate.high.holds_to, rate.quantity)
         least = any(side.flips_at is None for side in rate.sides)  # the range ends there
         yield f"Holds {'at least ' * least}for {rate.name} from {holds}."
-    yield from _nearest_flips(flips, _NEAREST - bool(missing))  # a missing one may be nearer
+    yield from _nearest_flips(flips, 1 if flips.unchecked else _NEAREST)  # others may be nearer
     if flips.found and not flips.mattering and not missing:
         flip = "flip that matters" if flips.moving else "flip"
         yield f"No {flip}: {plural(len(flips.found), 'input')} from {flips.span} nominal."
@@ -350,7 +357,7 @@ def _nearest_flips(flips: Flips, most: int) -> Iterator[str]:
     """Yield the nearest flips by the answer beyond, and one more of a number written as zero."""
     pairs = ((entry, entry.nearest(flips.hardly)) for entry in flips.mattering)
     nearest = sorted(pairs, key=lambda pair: pair[0].distance_to(pair[1]))
-    zeros = [pair for pair in nearest[most:] if pair[0].nominal == 0.0]
+    zeros = [pair for pair in nearest[most:] if pair[0].nominal == 0.0 and most > 1]
     fragile: dict[str, list[str]] = {}
     for entry, side in [*nearest[:most], *zeros[:1]]:
         limit = "infeasible, then " if side.saving == math.inf else ""
@@ -431,7 +438,7 @@ def find_flips(
 ) -> Flips:
     """Return for every assumption of a study how far the answer holds.
 
-    The demanded rate, sizes, caps and bounds come first.
+    The demanded rate, sizes, caps and bounds come first, then the assumptions that matter most.
 
     Parameters
     ----------
@@ -458,7 +465,7 @@ def find_flips(
     searched = _FlipSearch(study, question, front, factor)
     found: dict[str, Stability] = {}
     with suppress(EffortError), limited(seconds=budget.left_s, byte=budget.byte):
-        for entry in searched.at(sorted(chosen, key=lambda one: not is_first(one))):
+        for entry in searched.at(searched.ordered(chosen)):
             found[entry.name] = entry
             if progress is not None:
                 progress(entry.name, len(found), len(chosen))
@@ -494,6 +501,18 @@ def is_first(entry: Assumption) -> bool:
     return entry.quantity in _FIRST or entry.bound is not None
 
 
+def _stepped(entry: Assumption) -> float:
+    return entry.value if entry.among or entry.integer else entry.value * _STEP
+
+
+def _moved(seen: Compared) -> float:
+    """Return the effect of a step on the losses of a design, and its distance from constraints."""
+    both = np.concatenate([seen.loss[:, 0], seen.violation[:, 0]], axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        by = np.abs(np.diff(both, axis=0)[0] / both[0])
+    return float(np.nan_to_num(by, nan=0.0, posinf=1.0).max(initial=0.0))
+
+
 class _FlipSearch:
     """Checks assumptions of a study with the exact front (n, d)."""
 
@@ -503,6 +522,18 @@ class _FlipSearch:
         self.front = front
         self.factor = factor
         self.answer = AnswerDesigns(frozenset(), question.preference.first(study.problem, front))
+
+    def ordered(self, entries: Sequence[Assumption]) -> list[Assumption]:
+        """Return assumptions in the order of `find_flips`."""
+        if not entries:
+            return []
+        parts = [PerturbedPart(e, (e.value, _stepped(e)), self.answer.rows[:1]) for e in entries]
+        moves = dict.fromkeys((entry.name for entry in entries), 0.0)
+        with suppress(ContractError):
+            ends = [end for one in parts for end in ends_of(one.entry, one.values)]
+            seen = compare_together(self.study.problem, widest(self.study.problem, ends), parts)
+            moves |= {e.name: _moved(one) for e, one in zip(entries, seen, strict=True)}
+        return sorted(entries, key=lambda e: (not is_first(e), -round(moves[e.name], 6), e.name))
 
     def at(self, entries: Sequence[Assumption]) -> Iterator[Stability]:
         """Yield how far the answer holds along assumptions, some of which are followed together."""
