@@ -198,7 +198,10 @@ REFUSED: tuple[tuple[Callable[[], object], str], ...] = (
         lambda: registry.get(Generator, "aes256")(unroll=2, structure="column"),
         "aes256: columns belong to one round; unroll has to be 1",
     ),
-    (lambda: dse.characterise("a.v"), "hardware='a.v': describe it: dse.verilog('a.v', ...)"),
+    (
+        lambda: dse.characterise("a.v"),
+        "hardware='a.v': describe it: dse.verilog('a.v', ...)\nlibrary: no file; name a .lib file",
+    ),
     (
         lambda: dse.reproduce("rooflines"),
         "'rooflines' is not a paper with claims to check; did you mean 'roofline'?",

@@ -43,7 +43,7 @@ def traced_calls(
     lines = trace.read_text(errors="replace").splitlines()
     trace.unlink()
     told = [(match, line) for line in lines if (match := _CALL.match(line))]
-    main, counts, found = told[0][0]["process"], Counter[str](), []
+    main, counts, found = told[-1][0]["process"], Counter[str](), []  # a child ends before it
     for match, line in told:
         if match["process"] == main:
             counts[match["name"]] += 1

@@ -107,7 +107,7 @@ def test_a_changed_study_is_told_field_by_field(tmp_path: Path) -> None:
         )
     assert str(caught.value) == (
         f"{run} holds a run that was started otherwise; what changed:\n"
-        "  study.constraints: [power <= 30 mW] -> [power <= 20 mW]\n"
+        '  study.constraints: ["power <= 30 mW"] -> ["power <= 20 mW"]\n'
         "  search.seed: 1 -> 7\n"
         "  search.budget: 8 -> 9\n"
         "what measures is the same, so that its 6 measurements hold; undo the changes, or run "
