@@ -241,7 +241,7 @@ function labelled(id, rows, ring) {
   return {
     id, type: "scatter", data: points, symbol: "circle", symbolSize: ring ? 19 : 1, silent: true, z: ring ? 6 : 5,
     itemStyle: { color: "rgba(0,0,0,0)", borderColor: colour("ink"), borderWidth: ring ? 2 : 0 },
-    label: { show: true, formatter: ({ value }) => nameOf(value[2]), distance: ring ? 4 : 9, offset: [0, ring ? 0 : -9], fontSize: ring ? 13 : 11, fontWeight: ring ? "bold" : "normal", color: colour("ink"), textBorderColor: colour("paper"), textBorderWidth: 3, overflow: "break" },
+    label: { show: true, formatter: ({ value }) => nameOf(value[2]), distance: ring ? 4 : 9, offset: [0, ring ? 0 : -9], fontSize: ring ? 13 : 11, lineHeight: ring ? 16 : 13, fontWeight: ring ? "bold" : "normal", color: colour("ink"), textBorderColor: colour("paper"), textBorderWidth: 3, overflow: "break" },
     ...(ring ? { markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { color: colour("warn"), type: "dashed", width: 1.5 }, data: limitLines() } } : {}),
   };
 }
