@@ -12,8 +12,7 @@ from benchmarks.timing import table
 from dse.contract import PCIE_LINKS
 from dse.model.problem import Problem
 from dse.model.space import Index
-from dse.simulation.passage import arrivals, kinds, pass_through
-from dse.simulation.pipeline import Traffic
+from dse.simulation.pipeline import Traffic, arrivals, kinds, pass_through
 from dse.simulation.report import Seen, measure
 from dse.simulation.traffic import traffic_of
 from dse.study import study

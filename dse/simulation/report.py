@@ -28,8 +28,7 @@ from dse.reports.text import (
     table_text,
 )
 from dse.search import Progress
-from dse.simulation.passage import Passage, arrivals, kinds, pass_through
-from dse.simulation.pipeline import Traffic
+from dse.simulation.pipeline import Passage, Traffic, arrivals, kinds, pass_through
 from dse.simulation.traffic import traffic_of
 from dse.study.study import Study
 

@@ -16,8 +16,17 @@ import pytest
 import dse
 from benchmarks import simulation as random_designs
 from dse.errors import UnitError
-from dse.simulation.passage import Passage, arrivals, kinds, pass_through
-from dse.simulation.pipeline import Draw, Pipeline, Station, Traffic, passed
+from dse.simulation.pipeline import (
+    Draw,
+    Passage,
+    Pipeline,
+    Station,
+    Traffic,
+    arrivals,
+    kinds,
+    pass_through,
+    passed,
+)
 from dse.simulation.plots import save_simulation
 from dse.simulation.report import enough, measure
 from dse.simulation.traffic import traffic_of, wire_byte
