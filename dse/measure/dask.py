@@ -71,6 +71,8 @@ class Cluster:
             raise self._gone("it ended")
         with suppress(Empty):
             future = self.heard.get(timeout=wait_s)
+            if future.key in self.running and future.status in ("cancelled", "lost"):
+                raise self._gone("it was started anew")  # only `drop` cancels, and forgets
             if future.key in self.running and self.client.status == "running":
                 attempt, _ = self.running.pop(future.key)
                 return [(attempt.number, self._result(future))]

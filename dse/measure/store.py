@@ -185,9 +185,9 @@ def _errors_of(path: Path) -> Iterator[None]:
         yield
     except (sqlite3.OperationalError, OSError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise StoreError(
-            f"{path} cannot be used: {reason}; name another folder, or repair this one and {GO_ON}"
-        ) from error
+        full = "full" in reason or "space" in reason
+        remedy = "free some space" if full else "name another folder, or repair this one"
+        raise StoreError(f"{path} cannot be used: {reason}; {remedy} and {GO_ON}") from error
     except (sqlite3.Error, ValueError, MemoryError) as error:
         raise _damaged(path, error or "it asks for too much memory") from error
 

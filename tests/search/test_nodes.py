@@ -121,7 +121,7 @@ def test_fronts_are_those_of_all_designs_where_every_limit_is_tiny(
     """Also where fleets grow band by band, as no label may be compared with another before."""
     if banded:
         monkeypatch.setattr(fleets._Growth, "best", _only_in_bands(fleets._Growth.best))
-    for name, value in {"FEW": 1, "_TOGETHER": 7}.items():
+    for name, value in {"_FEW": 1, "_TOGETHER": 7}.items():
         monkeypatch.setattr(nodes, name, value)
     for name, value in {"FEW_ROWS": 200, "MOST_ROWS": 40, "BATCH": 2, "TOGETHER": 16}.items():
         monkeypatch.setattr(compose, name, value)
