@@ -85,6 +85,9 @@ class SetupColumns:
     clock: Numbers
 
 
+MOST_NAMED = 8
+"""Instances of a loop that an error names."""
+
 Tables = dict[LookupTable | None, int]
 """Numbers of tables.  An absent table has number 0, a table of zero."""
 
@@ -94,7 +97,12 @@ def timing_graph(
 ) -> tuple[ArcColumns, SetupColumns, TableStack]:
     """Return the arcs of every instance, levelised, their constraints and the tables of both.
 
-    Yosys has refused loops before.
+    Yosys sees no loop through black boxes.
+
+    Raises
+    ------
+    StudyError
+        Logic forms a loop, whose instances are named.
     """
     tables: Tables = {None: 0}
     pairs: list[tuple[int, str, str]] = []
@@ -212,7 +220,27 @@ def _levels(
         reached = after[offsets + np.arange(len(offsets))]
         np.subtract.at(waiting, reached, 1)
         ready = np.unique(reached[waiting[reached] == 0])
+    if np.any(waiting > 0):
+        raise _loop(netlist, before, after, waiting > 0)
     return level
+
+
+def _loop(netlist: Netlist, before: Numbers, after: Numbers, left: NDArray[np.bool_]) -> StudyError:
+    """Return the error of a loop, found by going back from a waiting instance until one repeats."""
+    among = left[before] & left[after]
+    needs = dict(zip(after[among].tolist(), before[among].tolist(), strict=True))
+    at, seen = int(np.flatnonzero(left)[0]), dict[int, None]()
+    while at not in seen:
+        seen[at] = None
+        at = needs[at]
+    order = list(seen)
+    loop = order[order.index(at) :][::-1]
+    first = loop.index(min(loop))
+    names = [netlist.instances[i].name for i in (*loop[first:], *loop[:first])]
+    more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
+    written = " -> ".join([*names[:MOST_NAMED], *more, names[0]])
+    rule, remedy = "logic forms a loop without a flip-flop", "put a register in it"
+    return StudyError([Fault(netlist.top, written, rule, remedy)])
 
 
 @dataclass(frozen=True)

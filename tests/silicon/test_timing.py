@@ -148,6 +148,11 @@ def test_a_cell_without_transition_tables_makes_edges_without_slew() -> None:
 
 
 FAULTS = {
+    "top: a -> b -> a; logic forms a loop without a flip-flop; put a register in it": {
+        "a": "NAND2 A=d B=y Y=w",
+        "b": "INV A=w Y=y",
+        "ff": "DFF CK=clk D=w Q=q",
+    },
     "gated.CK: g; every flip-flop is clocked by 'clk'; use one clock, its rising edge, not gated": {
         "ff": "DFF CK=clk D=d Q=g",
         "gated": "DFF CK=g D=d Q=q",
