@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from dse.silicon.mapping import spread_fan_out, usable_cells
-from dse.silicon.netlist import Netlist, read_netlist
-from dse.silicon.simulation import simulate_gates
+from dse.silicon.netlist import Netlist, cell_faults, read_netlist
 from dse.silicon.timing import analyse
+from tests.silicon.evaluate import evaluated
 from tests.silicon.toy import toy, yosys_json
 
 
@@ -26,6 +26,7 @@ def star(takers: int) -> Netlist:
 def test_a_net_with_many_takers_becomes_faster(takers: int) -> None:
     before = star(takers)
     spread = spread_fan_out(before, toy(), usable_cells(toy()))
+    assert not [*cell_faults(spread, toy())]
     assert len(spread.instances) > len(before.instances)
     periods = [analyse(one, toy(), clock="clock").period_s for one in (before, spread)]
     assert periods[1] < periods[0]
@@ -36,17 +37,7 @@ def test_what_it_computes_stays() -> None:
     stimulus = {port: random.integers(0, 2, (20, 1)) == 1 for port in "ab"}
     before = star(40)
     after = spread_fan_out(before, toy(), usable_cells(toy()))
-    first, second = (
-        simulate_gates(
-            one,
-            toy(),
-            analyse(one, toy(), clock="clock"),
-            clock="clock",
-            stimulus=stimulus,
-            warm_up=3,
-        ).outputs
-        for one in (before, after)
-    )
+    first, second = (evaluated(one, toy(), stimulus, 20) for one in (before, after))
     assert all((first[port] == second[port]).all() for port in first)
 
 

@@ -22,9 +22,8 @@ from dse.silicon.cells import CellLibrary
 from dse.silicon.description import Reading
 from dse.silicon.liberty import read_liberty
 from dse.silicon.mapping import Mapped, map_description, usable_cells
-from dse.silicon.simulation import simulate_gates
-from dse.silicon.timing import analyse
 from dse.silicon.yosys import ToolTimeError, chosen_yosys, found_yosys
+from tests.silicon.evaluate import evaluated, first_wrong_bit
 from tests.silicon.toy import TOY, toy
 
 TOOLS = found_yosys()
@@ -67,11 +66,8 @@ def test_a_mapped_engine_gives_known_answers(tool: str) -> None:
     vectors = jacobi.answers(design, seed=2, tasks=20)
     found = mapped(design.verilog, top=design.top)
     assert {one.cell for one in found.netlists[0].instances} <= set(toy().cells)
-    timing = analyse(found.netlists[0], toy(), clock=design.clock)
-    given = {"stimulus": vectors.stimulus, "warm_up": vectors.warm_up}
-    shown = simulate_gates(found.netlists[0], toy(), timing, clock=design.clock, **given)
-    for port, known in vectors.known.items():
-        assert (shown.outputs[port] == vectors.expected[port])[known].all()
+    shown = evaluated(found.netlists[0], toy(), vectors.stimulus, vectors.cycles)
+    assert first_wrong_bit(vectors, shown) == ""
     assert re.fullmatch(tool + r" \d+\.\d+\S*", yosys.full_name(chosen_yosys()))
 
 
@@ -211,6 +207,30 @@ def test_a_cell_without_an_arc_that_timing_needs_is_not_used(tmp_path: Path, arc
         StudyError, match=rf"no flip-flop .*, not DFF and DFFR \(no whole {kind} from CK"
     ):
         mapped(COUNTER, library, "counter")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_what_maps_ends_with_the_program_that_it_maps_for(tmp_path: Path, number: int) -> None:
+    """Workers are ended so, and no mapping may go on without them."""
+    beats = tmp_path / "beats"
+    tool = (
+        f"import time\nfor _ in range(6000):\n"
+        f"    open({str(beats)!r}, 'a').write('.')\n    time.sleep(0.01)"
+    )
+    code = (
+        "import sys; from dse.silicon.yosys import Yosys, run_yosys\n"
+        f"run_yosys(Yosys('it', (sys.executable, '-c', {tool!r})), [], {{}})"
+    )
+    program = subprocess.Popen([sys.executable, "-c", code])
+    while not beats.exists() or beats.stat().st_size < 20:  # it waits for the tool by now
+        assert program.poll() is None
+        time.sleep(0.01)
+    program.send_signal(number)
+    assert program.wait() == -number
+    time.sleep(0.2)
+    heard = beats.stat().st_size
+    time.sleep(0.5)
+    assert beats.stat().st_size == heard
 
 
 def test_what_maps_ends_with_a_program_that_is_told_to_while_it_starts() -> None:
