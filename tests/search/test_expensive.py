@@ -61,6 +61,12 @@ def test_the_expected_improvement_is_the_mean_over_draws(objectives):
         assert found[row] == pytest.approx(np.mean(after) - before, abs=4 * error)
 
 
+def test_one_objective_is_the_textbooks_expected_improvement():
+    # Jones, Schonlau and Welch 1998, eq. 15: best 1, mean 1, deviation 1 adds phi(0) = 0.39894
+    found = expected_improvement(np.ones((1, 1)), np.ones((1, 1)), np.ones((1, 1)), np.full(1, 9.0))
+    assert found[0] == pytest.approx(1 / math.sqrt(2 * math.pi), rel=1e-12)
+
+
 @given(st.integers(1, 4), st.integers(0, 12), st.integers(0, 10_000))
 def test_boxes_are_disjoint_and_hold_what_a_front_leaves_open(objectives, points, seed):
     random = np.random.default_rng(seed)

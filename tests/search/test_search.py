@@ -263,6 +263,14 @@ def test_equally_infeasible_designs_leave_a_search_repeatable(method):
     assert problems[0].seen == problems[1].seen
 
 
+@pytest.mark.parametrize("method", HEURISTICS)
+def test_one_objective(method):
+    problem = Synthetic((10, 20, 5), lambda i: ((i - 3) ** 2).sum(axis=1, keepdims=True))
+    found = run(problem, method, budget=BUDGETS.get(method, 150), population=7).front_loss
+    assert found.min() == ((np.array(problem.seen) - 3) ** 2).sum(axis=1).min()
+    assert found.min() <= 5
+
+
 @pytest.mark.parametrize("method", ["nsga2", "nsga3"])
 def test_a_generation_holds_new_designs_only(method):
     told = []
