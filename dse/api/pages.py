@@ -16,7 +16,7 @@ from dse.files.json import write_text
 from dse.page import document, sections
 from dse.page.contents import FLIPS, PageRun, contents, read_page_run, remarks
 from dse.parametric.decision_map import find_map, range_around
-from dse.reports.front_view import cell_text, objectives_text, uncounted_text
+from dse.reports.front_view import uncounted_text
 from dse.reports.sections import Readable, Section
 from dse.runs.finished import plot_run
 from dse.runs.record import MANIFEST
@@ -192,8 +192,6 @@ def slide(run: str | Path | Result, *, out: str | Path | None = None) -> tuple[P
     view, chosen = found.view, found.view.recommended
     if chosen is None:
         raise ArgumentError(f"{folder}: {_NO_PICK}")
-    values = {name: cell_text(view.front[name][chosen.row], name) for name, _ in view.objectives}
-    worth = objectives_text(chosen.rule, values, chosen.ranges, chosen.omitted)
     facts = margins_section(found.study.problem, found.recommended[0]).facts
     margins = {
         Margin(**one).spare_text: 1.0 - one["spare"] if one["spare"] is not None else 0.0
@@ -201,7 +199,7 @@ def slide(run: str | Path | Result, *, out: str | Path | None = None) -> tuple[P
     }
     from dse.reports import drawing, plots  # matplotlib, only now
 
-    pick = f"{chosen.design}. {worth}"
+    pick = f"{chosen.design}. {view.worth}"
     return drawing.draw_into(
         Path(out or folder), lambda fresh: plots.draw_slide(view, pick, margins, fresh)
     )

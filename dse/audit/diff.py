@@ -19,6 +19,7 @@ from dse.model.evaluation import ledger_of
 from dse.model.problem import Problem
 from dse.model.space import HOST, Index
 from dse.reports.designs import described
+from dse.reports.front_text import proof_of
 from dse.reports.text import Printable, in_words, plural, table_text
 from dse.runs import finished
 from dse.runs.finished import Finished
@@ -232,6 +233,8 @@ def _heuristic(run: Finished) -> str:
     """Return that a front is not exact, or nothing."""
     ledger = ledger_of(run.manifest)
     what = ledger.but or f"a heuristic's ({run.manifest['method']})"
+    if run.manifest.get("sweep") == "search.method":
+        what = proof_of(run.manifest)
     return "" if ledger.exact else f"the front of {run.folder} is {what}"
 
 

@@ -20,7 +20,6 @@ from dse.reports.front_view import (
     cell_text,
     choice_text,
     is_long,
-    objectives_text,
 )
 from dse.reports.sections import Section, html
 from dse.reports.text import (
@@ -93,9 +92,8 @@ def _pick(view: FrontView, chosen: Recommended, width: int) -> str:
     """Return the recommended design, and its objectives."""
     limit = None if view.category is None else view.front[view.category][chosen.row]
     bound = f"; {limit}-bound" if view.limits and limit else ""
-    values = {name: cell_text(view.front[name][chosen.row], name) for name, _ in view.objectives}
-    worth = objectives_text(chosen.rule, values, chosen.ranges, chosen.omitted)
-    return "\n".join(_filled(line, width) for line in (f"{MARK} {chosen.design}{bound}", worth))
+    lines = f"{MARK} {chosen.design}{bound}", view.worth
+    return "\n".join(_filled(line, width) for line in lines)
 
 
 def known_values(values: NDArray[Any]) -> NDArray[np.bool_]:
@@ -205,9 +203,14 @@ def facts_lines(view: FrontView, facts: Mapping[str, Any]) -> list[str]:
     return lines + [f"note: {note}" for note in facts.get("unchecked", ())]
 
 
+def designs_of(facts: Mapping[str, Any]) -> int:
+    """Return the number of designs of a run, with a sweep of all its values."""
+    return int(facts["certificate"]["designs"] if facts.get("points") else facts["designs"])
+
+
 def _counted(facts: Mapping[str, Any], points: Sequence[Mapping[str, Any]]) -> str:
     """Return the numbers of designs, of evaluated ones and of feasible ones, if known."""
-    size = facts["certificate"]["designs"] if points else facts["designs"]
+    size = designs_of(facts)
     pruned = facts["exact"] and facts["evaluated"] < size
     count = facts.get("feasible_in_space") if pruned else facts["feasible"]
     method = facts["method"]
@@ -223,13 +226,16 @@ def _counted(facts: Mapping[str, Any], points: Sequence[Mapping[str, Any]]) -> s
 
 
 def _front_of(count: int, facts: Mapping[str, Any]) -> str:
-    """Return the size of a front and its proof, or in a sweep of methods those that prove."""
-    if not count:
-        return "none is feasible"
+    """Return the size of a front and its proof."""
+    return f"front of {count:,} {proof_of(facts)}" if count else "none is feasible"
+
+
+def proof_of(facts: Mapping[str, Any]) -> str:
+    """Return the completeness of the front of a run, in a sweep of methods those that prove."""
     methods = facts.get("points") or () if facts.get("sweep") == "search.method" else ()
     proven = [point["value"] for point in methods if point["exact"]]
     some = f"proven for {listed(proven)}" if proven and not facts["exact"] else ""
-    return f"front of {count:,} {some or ledger_of(facts).proof}"
+    return some or ledger_of(facts).proof
 
 
 def _share(facts: Mapping[str, Any]) -> str:

@@ -148,6 +148,14 @@ class FrontView:
         """Return the number of designs on the front."""
         return len(self.front.get(self.objectives[0][0], ()))
 
+    @property
+    def worth(self) -> str:
+        """Return the objectives of the recommended design in words, empty without one."""
+        if (one := self.recommended) is None:
+            return ""
+        values = {name: cell_text(self.front[name][one.row], name) for name, _ in self.objectives}
+        return objectives_text(one.rule, values, one.ranges, one.omitted)
+
     def words(self, column: str) -> str:
         """Return a column in words."""
         bottleneck = self.limits and column == self.category

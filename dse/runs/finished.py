@@ -86,7 +86,7 @@ class Finished:
             raise not_a_run(self.folder, ValueError(rule))
         cloud = feasible_rows(read_evaluations(self.folder, self.manifest["evaluations_stored"]))
         try:
-            equals = [int(row.get(EQUALS) or 1) for row in self.rows]
+            equals = [float(row.get(EQUALS) or 1) for row in self.rows]  # empty: a heuristic
             counted: list[Table] = []
             for _, index in points:
                 start = sum(len(part[EQUALS]) for part in counted)

@@ -16,10 +16,10 @@ from dse import search
 from dse.algebra.units import duration
 from dse.errors import MeasurementError, OutputError, StudyError
 from dse.files.whole_folders import under_way
-from dse.model.evaluation import LEDGER, ledger_of
+from dse.model.evaluation import LEDGER
 from dse.model.measured import MeasuredColumns, ledger_of_measured
 from dse.model.space import Index, Space, as_index, design_text, one_block
-from dse.reports.front_text import front_table
+from dse.reports.front_text import designs_of, front_table, proof_of
 from dse.reports.front_view import plain_axes
 from dse.reports.sections import Readable, Section
 from dse.reports.text import plural
@@ -70,7 +70,7 @@ def status_of(folder: Path) -> Status:
     front = []
     if manifest is not None:
         count = plural(int(manifest["front"]), "design")
-        front = [("front", f"{count}, {ledger_of(manifest).proof}")]
+        front = [("front", f"{count}, {proof_of(manifest)}")]
     if kept is None:
         sections = [_of_models(state, [("state", shown)], front, watch, manifest)]
     else:
@@ -124,7 +124,7 @@ def _of_models(
         names = ("evaluated", "designs", "front", "hypervolume", "wall_s")
         facts |= {name: manifest[name] for name in names if name in manifest}
         before = " by the run before" if state == "running" else ""
-        done = f"{manifest['evaluated']:,} of {manifest['designs']:,} evaluated{before}"
+        done = f"{manifest['evaluated']:,} of {designs_of(manifest):,} evaluated{before}"
         pairs += [("designs", done), *front]
     remarks = (
         "nothing is measured, so that nothing is kept before the end: --resume (`resume` in "

@@ -431,3 +431,29 @@ def test_a_run_whose_fields_are_set_is_searched_again(runs: Path) -> None:
     assert (found.verdict, found.row) == ("front", 1)
     assert found.terms == dse.explain(runs / "mix.yaml", "2 u16", overrides=less).terms
     dse.explain(runs / "sweep", "2 des.u16 -> 1 fft.r16", overrides=less)  # swept no more
+
+
+def test_a_method_that_counts_equal_designs_beside_one_that_does_not(tmp_path: Path) -> None:
+    study, folder = tmp_path / "study.yaml", tmp_path / "run"
+    text = MIX.replace("designs: [u8, u16]", "designs: [u8, u16]\n    clock: [0.5, 1]")
+    text += "sweep: {search.method: [exact, nsga2]}\n"
+    study.write_text(text.replace("{area: minimise, power: minimise}", "{area: minimise}"))
+    dse.run(study, out=folder, overrides={"workload.rate": "1 Gbps"})
+
+    def count_one(rows: list[Row]) -> list[Row]:
+        exact, other = rows
+        return [exact | {"equal_designs": "2.0"}, other | {"equal_designs": ""}]
+
+    rewrite(folder, count_one)
+    assert failures(verify_run(folder, trials=TRIALS)) == {}
+    assert dse.report(folder).is_file()
+
+
+def test_status_and_diff_name_the_methods_that_prove(tmp_path: Path) -> None:
+    study = tmp_path / "study.yaml"
+    study.write_text(MIX.replace("to: 6", "to: 60") + "sweep: {search.method: [exact, nsga2]}\n")
+    folder = dse.run(study, out=tmp_path / "run", overrides={"search.budget": "1000"}).folder
+    status = dse.status(folder).text()
+    assert "proven for exact" in status
+    assert re.search(r"of 7,4\d\d evaluated", status)  # the spaces of both methods
+    assert "is proven for exact" in dse.diff(folder, folder).text()
