@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import papers  # type: ignore[import-not-found]  # of this folder
+import cards  # type: ignore[import-not-found]  # of this folder
+import papers  # type: ignore[import-not-found]
 import reference  # type: ignore[import-not-found]
 import silicon  # type: ignore[import-not-found]
 from mkdocs.config.defaults import MkDocsConfig
@@ -24,6 +25,21 @@ TOP = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 OVERVIEW = "overview.md"
 """README.md on the site, whose first page is docs/index.md."""
 NOTEBOOK = "notebook"
+GALLERY = "gallery.md"
+COMMANDS = "reference/commands"
+"""The folder of the page of all commands, and of the page of each."""
+BOOSTS = {"Tutorial": 2.0, "Recipes": 4.0, "How to": 4.0, "Explanation": 0.5, "Contributing": 0.25}
+"""Weights of sections of the site in its search.  Others weigh 1."""
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Add a page of each command to the navigation."""
+    pages = [{f"dse {name}": f"{COMMANDS}/{name}.md"} for name in reference.commands() if name]
+    for part in config.nav or ():
+        for title, entries in part.items():
+            if title == "Reference":
+                entries.insert(0, {"Commands": [f"{COMMANDS}/index.md", *pages]})
+    return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -34,19 +50,35 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     made[f"{NOTEBOOK}.md"] = "\n\n".join(_notebook(Path(config.docs_dir) / f"{NOTEBOOK}.ipynb"))
     made |= {f"reference/{name}.md": page() for name, page in reference.PAGES.items()}
     made["reference/silicon.md"] = silicon.page()
+    for name, text in reference.commands().items():
+        made[f"{COMMANDS}/{name or 'index'}.md"] = text
     made |= dict(papers.pages())
+    made |= _gallery(Path(config.docs_dir) / GALLERY)
+    files.remove(files.src_uris[GALLERY])
     for name, text in made.items():
         files.append(File.generated(config, name, content=text))
     return files
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Make links fit: all pages lie in one folder here."""
+    """Make links fit, as all pages lie in one folder here, and weigh the page in the search."""
     name = page.file.src_uri
+    sections = [one.title for one in page.ancestors]
+    page.meta["search"] = {"boost": BOOSTS.get(sections[-1] if sections else str(page.title), 1.0)}
     above = "docs/" if name in map(_placed, TOP) else "../" if "/" not in name else ""
     moved = markdown.replace(f"]({above}", "](") if above else markdown
     plain = re.sub(r"\[([^]]*)\]\(studies/[^)]*\)", r"`\1`", moved)  # no page, but a file
     return plain.replace("](README.md", f"]({OVERVIEW}")
+
+
+def _gallery(page: Path) -> dict[str, str | bytes]:
+    """Return the page of the gallery with its cards, and the report that each opens."""
+    made: dict[str, str | bytes] = {}
+    answers: dict[str, str] = {}
+    for name, report, answer in cards.reports():
+        made[f"gallery/{name}.html"] = report
+        answers[name] = answer
+    return made | {GALLERY: cards.with_cards(page.read_text(encoding="utf-8"), answers)}
 
 
 def _placed(name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,14 +22,19 @@ from dse.study.schema import json_schema
 from dse.study.workload_interface_budget import DECLARED
 
 
-def commands() -> str:
-    """Return the help of every command, in the order of use."""
+def commands() -> dict[str, str]:
+    """Return the page of all commands, "", and the help of each by its name, in order of use."""
     program = typer.main.get_command(application())
     _say_in_full(program)
     text = typer.cli.get_docs_for_click(
         obj=program, ctx=typer.Context(program, info_name="dse"), name="dse", title="Commands"
     )
-    return str(text)
+    first, *others = f"\n{text}".split("\n## `dse ")
+    listed = re.sub(r"^\* `(\w+)`:", r"* [`\1`](\1.md):", first, flags=re.MULTILINE)
+    found = {"": listed.strip()}
+    for one in others:
+        found[one.partition("`")[0]] = f"# `dse {one}"
+    return found
 
 
 def _say_in_full(command: Any) -> None:
@@ -129,14 +135,13 @@ def contract_of_plug_ins() -> str:
 
 
 PAGES: Mapping[str, Callable[[], str]] = {
-    "commands": commands,
     "fields": fields,
     "catalogue": catalogue,
     "quantities": quantities,
     "python": python,
     "contract": contract_of_plug_ins,
 }
-"""What makes each page."""
+"""What makes each page but those of `commands`."""
 
 _FIELD = ("field", "meaning", "otherwise", "for instance")
 
