@@ -224,24 +224,34 @@ def titled(name: str, unit: str) -> str:
 
 
 def map_figure(found: DecisionMap) -> Figure:
-    """Return the picture: a region for each answer, with its name inside or in the legend.
-
-    Hatched regions are not known.  A star is the study itself.  The borders of its row show the
-    objective that is compared, below and above.
-    """
+    """Return the picture of a map, with the names that have no room inside below it."""
     figure = _new_figure(_title(found), 84, _WIDE[1])
     figure.set_size_inches(*_WIDE)
-    axes = figure.add_subplot(xscale="log", yscale="log")
+    handles = draw_map(figure.add_subplot(), found)
+    most = max((len(str(one.get_label())) for one in handles), default=0)
+    if handles:
+        columns = 3 if most <= MOST_CHARACTERS else 1
+        figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=8)
+    settle(figure)
+    return figure
+
+
+def draw_map(axes: Axes, found: DecisionMap) -> list[Patch]:
+    """Draw a map into axes: a region for each answer, with its name inside if that has room.
+
+    Hatched regions are not known.  A star is the study itself.  The borders of its row show the
+    objective that is compared, below and above.  Returns what a legend needs for the other names.
+    """
+    axes.set(xscale="log", yscale="log")
     scales, regions, colours = _map_scales(axes, found), _regions(found), _colours(found)
     for name, shapes in regions.items():
         polygons = [Polygon(np.array(shape) / scales) for shape in shapes]
         axes.add_collection(PatchCollection(polygons, **_look(name, colours)), autolim=False)
-    figure.draw_without_rendering()  # names are measured against the layout
+    if figure := axes.get_figure(root=True):  # names are measured against its layout
+        figure.draw_without_rendering()
     unnamed = [name for name in colours if not _name_inside(axes, found, name, scales)]
-    _map_legend(figure, found, {name: colours[name] for name in unnamed}, unknown="" in regions)
-    settle(figure)
     _mark_study(axes, found, scales)
-    return figure
+    return _unnamed(found, {name: colours[name] for name in unnamed}, unknown="" in regions)
 
 
 def _name_inside(axes: Axes, found: DecisionMap, name: str, scales: Sequence[float]) -> bool:
@@ -278,13 +288,13 @@ def _mark_study(axes: Axes, found: DecisionMap, scales: Sequence[float]) -> None
     row = min(found.rows, key=lambda row: abs(math.log(row.value / (y or height))))
     goal = found.question.column(found.study.problem) or 0
     beside: dict[str, Any] = {"textcoords": "offset points", "fontsize": 9, "zorder": 7}
-    beside |= {"path_effects": HALO, "va": "center"}
+    beside |= {"path_effects": HALO, "va": "center", "in_layout": False}
     up = -1 if row.value > height else 1  # away from the edge
     for number, (one, other) in enumerate(pairwise(row.intervals)):
         values = [end[goal] for end in (one.ends[1], other.ends[0]) if end]
         prices = dict.fromkeys(units.show(value, found.goals[goal]) for value in values)
         place = one.high / scales[0], row.value / scales[1]
-        axes.plot(*place, "o", color="0.1", markersize=4, clip_on=False, zorder=6)
+        axes.plot(*place, "o", color="0.1", markersize=4, clip_on=False, zorder=6, in_layout=False)
         side, ha = (-1, "right") if one.high > middle else (1, "left")
         offset = 6 * side, (20 + 14 * (number % 2)) * up
         leader = {"arrowstyle": "-", "linewidth": 0.6, "shrinkA": 0}
@@ -292,24 +302,20 @@ def _mark_study(axes: Axes, found: DecisionMap, scales: Sequence[float]) -> None
     if x is not None and y is not None:
         place = x / scales[0], y / scales[1]
         look: dict[str, Any] = {"color": "0.1", "markersize": 18, "markeredgecolor": "white"}
+        look["in_layout"] = False
         axes.plot(*place, "*", clip_on=False, zorder=7, **look)
         axes.annotate("the study", place, (-12, 0), ha="right", **beside)
 
 
-def _map_legend(
-    figure: Figure, found: DecisionMap, colours: Mapping[str, str], *, unknown: bool
-) -> None:
-    """Name the colours of a map that have no name inside, below it."""
+def _unnamed(found: DecisionMap, colours: Mapping[str, str], *, unknown: bool) -> list[Patch]:
+    """Return a patch for each of the answers without a name inside, and for what is unknown."""
     names = [name for name, colour in colours.items() if colour != _OTHERS]
     shown = elided_apart([labelled_line(name, found.study.problem.labels) for name in names])
     labels = dict(zip(names, shown, strict=True))
     others = [name for name, colour in colours.items() if colour == _OTHERS]
     labels |= {others[0]: f"{len(others)} others"} if others else {}
     labels |= {"": "not known"} if unknown else {}
-    handles = [Patch(label=label, **_look(name, colours)) for name, label in labels.items()]
-    columns = 3 if max(map(len, labels.values()), default=0) <= MOST_CHARACTERS else 1
-    if handles:
-        figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=8)
+    return [Patch(label=label, **_look(name, colours)) for name, label in labels.items()]
 
 
 def map_svg(found: DecisionMap) -> tuple[bytes, list[list[float]]]:
