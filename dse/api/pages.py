@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from dse.errors import ArgumentError, InfeasibleError, TooLargeError
 from dse.files.json import write_text
 from dse.page import document, sections
 from dse.page.contents import FLIPS, PageRun, contents, read_page_run, remarks
-from dse.parametric.decision_map import find_map, range_around
+from dse.parametric.decision_map import DecisionMap, find_map, range_around
 from dse.reports.front_view import uncounted_text
 from dse.reports.sections import Readable, Section
 from dse.runs.finished import plot_run
@@ -72,22 +73,29 @@ def page_text(
 
 
 def _map(run: PageRun, prefer: str | None, time: str) -> tuple[list[Section], bytes]:
-    """Return the best answers around the demand of a run, in words and as SVG.
+    """Return the best answers around the demand of a run, in words and as SVG, or nothing."""
+    try:
+        found = _around(run, prefer, time)
+    except TooLargeError as error:
+        return [Section("map", lines=(f"There is no map: {error}.",))], b""
+    if found is None:
+        return [], b""
+    from dse.parametric.plots import map_svg  # matplotlib, only now
 
-    Over the demanded rate and the size of an offload, or over the rate alone.  Empty without one.
+    return [found.section], map_svg(found)[0]
+
+
+def _around(run: PageRun, prefer: str | None, time: str) -> DecisionMap | None:
+    """Return the best answers around the demand of a run, None without a demanded rate.
+
+    They are over the rate and the size of an offload, or over the rate alone.
     """
     fields = {one.name: one for one in assumptions_of(run.study)}
     known = (fields[name] for name in (_RATE, _GRANULARITY) if name in fields)
     ranges = [range_around(one.name, one.value, one.quantity, whole=one.integer) for one in known]
     if run.view.sweep is not None or _RATE not in fields:
-        return [], b""
-    from dse.parametric.plots import map_svg  # matplotlib, only now
-
-    try:
-        found = find_map(run.study.document, ranges, prefer=prefer, budget=budget_of(time))
-    except TooLargeError as error:
-        return [Section("map", lines=(f"There is no map: {error}.",))], b""
-    return [found.section], map_svg(found)[0]
+        return None
+    return find_map(run.study.document, ranges, prefer=prefer, budget=budget_of(time))
 
 
 def _beside(
@@ -174,37 +182,54 @@ def pictures(run: str | Path | Result, *, out: str | Path | None = None) -> tupl
 
 
 @public
-def slide(run: str | Path | Result, *, out: str | Path | None = None) -> tuple[Path, ...]:
+def slide(
+    run: str | Path | Result,
+    *,
+    out: str | Path | None = None,
+    flips: bool = False,
+    time: str | None = None,
+) -> tuple[Path, ...]:
     """Draw a finished run as a picture for a slide, into its folder or another one.
 
     Parameters
     ----------
     run, out
         As in `pictures`.
+    flips
+        Show the decision map over rate and size of an offload instead of the front.
+    time : TIME
+        Most CPU time for the map (default: 1 min).
 
     Raises
     ------
     dse.errors.DseError
-        The folder is no run, or its answer is no single design.
+        The folder is no run, its answer is no single design, or it has no such map.
     """
     folder = folder_of(run)
     found = read_page_run(folder)
     view, chosen = found.view, found.view.recommended
     if chosen is None:
         raise ArgumentError(f"{folder}: {_NO_PICK}")
+    around = _around(found, None, time or _SLIDE_TIME) if flips else None
+    if flips and (around is None or len(around.numbers) == 1):
+        raise ArgumentError(f"{folder}: {_NO_MAP}")
     facts = margins_section(found.study.problem, found.recommended[0]).facts
     margins = {
         Margin(**one).spare_text: 1.0 - one["spare"] if one["spare"] is not None else 0.0
         for one in facts
     }
-    from dse.reports import drawing, plots  # matplotlib, only now
+    from dse.parametric.plots import draw_map  # matplotlib, only now
+    from dse.reports import drawing, plots
 
-    pick = f"{chosen.design}. {view.worth}"
+    draw = None if around is None else partial(draw_map, found=around)
+    text = plots.Words(view.title, f"{chosen.design}. {view.worth}", margins)
     return drawing.draw_into(
-        Path(out or folder), lambda fresh: plots.draw_slide(view, pick, margins, fresh)
+        Path(out or folder), lambda fresh: plots.draw_slide(view, text, fresh, draw)
     )
 
 
+_SLIDE_TIME = "1 min"
+_NO_MAP = "its study demands no rate of offloads of some size, so that there is no map"
 _NO_PICK = "a sweep has no single design for a slide (dse report --pictures draws it)"
 
 

@@ -290,13 +290,16 @@ def _mark_study(axes: Axes, found: DecisionMap, scales: Sequence[float]) -> None
     beside: dict[str, Any] = {"textcoords": "offset points", "fontsize": 9, "zorder": 7}
     beside |= {"path_effects": HALO, "va": "center", "in_layout": False}
     up = -1 if row.value > height else 1  # away from the edge
-    for number, (one, other) in enumerate(pairwise(row.intervals)):
-        values = [end[goal] for end in (one.ends[1], other.ends[0]) if end]
+    low, high = (math.log(end / row.value) for end in found.ranges[1])
+    turns = min(-low, high) > 0.15 * (high - low)  # room on both sides
+    for number, (one, after) in enumerate(pairwise(row.intervals)):
+        values = [end[goal] for end in (one.ends[1], after.ends[0]) if end]
         prices = dict.fromkeys(units.show(value, found.goals[goal]) for value in values)
         place = one.high / scales[0], row.value / scales[1]
         axes.plot(*place, "o", color="0.1", markersize=4, clip_on=False, zorder=6, in_layout=False)
         side, ha = (-1, "right") if one.high > middle else (1, "left")
-        offset = 6 * side, (20 + 14 * (number % 2)) * up
+        again, beyond = divmod(number, 2) if turns else (number % 2, 0)
+        offset = 6 * side, (20 + 14 * again) * up * (-1) ** beyond
         leader = {"arrowstyle": "-", "linewidth": 0.6, "shrinkA": 0}
         axes.annotate(" to ".join(prices), place, offset, ha=ha, arrowprops=leader, **beside)
     if x is not None and y is not None:

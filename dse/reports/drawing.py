@@ -28,6 +28,7 @@ from dse.reports.front_view import Values, elided, power_text
 
 STYLE = {
     "svg.hashsalt": "dse",  # ids inside the file depend on the picture only
+    "svg.fonttype": "none",  # text can be searched, copied and edited
     "text.parse_math": False,  # a design called 'a$b$' is no formula
     "axes.spines.top": False,
     "axes.spines.right": False,

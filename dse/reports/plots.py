@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from dse.algebra import units
@@ -73,11 +74,19 @@ _MOST_CHOICES = 6
 _SLIDE = (9.6, 5.4)
 """Inches of a slide: 1920 to 1080 points of a screen."""
 
-Margins = Mapping[str, float]
-"""Share of a limit that a design takes, by the words for it."""
+_KEY: Mapping[str, Any] = {"ncols": 3, "fontsize": 8, "title_fontsize": 8, "frameon": False}
+"""Look of the legend of a slide."""
 
 HEADROOM = 0.16
 """Share of the height of a panel that is kept for the names of the shades."""
+
+
+class Words(NamedTuple):
+    """Words of a slide: the question, the pick, and the share of each limit that it takes."""
+
+    question: str
+    pick: str
+    margins: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -282,45 +291,57 @@ def _panels(
     return panels, None, cell
 
 
-def draw_slide(view: FrontView, pick: str, margins: Margins, folder: Path) -> tuple[Path, Path]:
+def draw_slide(
+    view: FrontView, words: Words, folder: Path, draw: Callable[[Axes], list[Patch]] | None = None
+) -> tuple[Path, Path]:
     """Draw a picture for a slide into ``slide.png`` and ``slide.svg``, and return their paths.
 
-    It has the question, the `pick` in a sentence, the front over two columns, and `margins`: the
-    share of each limit that the pick takes, by its words.
+    It has the front over two columns, or what `draw` draws, which returns entries of the legend.
     """
     with drawing():
         figure = Picture(figsize=_SLIDE)
-        figure.suptitle(_lines(view.title, 84), x=0.02, ha="left", fontsize=14, weight="bold")
+        figure.suptitle(_lines(words.question, 84), x=0.02, ha="left", fontsize=14, weight="bold")
         axes, *bars = figure.subplots(
-            1, 1 + bool(margins), width_ratios=(2, 1)[: 1 + bool(margins)], squeeze=False
+            1,
+            1 + bool(words.margins),
+            width_ratios=(2, 1)[: 1 + bool(words.margins)],
+            squeeze=False,
         ).ravel()
-        axes.set_title(_lines(pick, 118), loc="left", fontsize=10, pad=12)
-        view, notes = _varying(view)
-        others = [name for name in (*view.axes, view.category) if name]
-        columns = [*dict.fromkeys((*dict(view.objectives), *others))][:2]
-        cloud = thinned(view.cloud, MOST_CLOUD_POINTS)
-        x, y = (axis_scale(view, name, cloud) for name in columns)
-        hints = [HINTS.get(dict(view.objectives).get(name, ""), "") for name in columns]
-        axes.set(xlabel=x.label + hints[0], ylabel=y.label + hints[1])
-        groups = front_view.groups(view, len(PALETTE))
-        _draw(axes, x, y, groups, view.recommended)
-        cloud_label, note = _cloud_words([(axes, x, y)])
-        handles = _handles(view, axes, groups, cloud_label)
-        look: dict[str, Any] = {"ncols": 3, "fontsize": 8, "title_fontsize": 8, "frameon": False}
-        look["title"] = "\n".join((*notes, *note))
-        figure.legend(handles=handles, loc="outside lower left", **look)
+        axes.set_title(_lines(words.pick, 118), loc="left", fontsize=10, pad=12)
         for room in bars:
-            _margin_bars(room, margins)
-        settle(figure)
-        _name_designs(view, cloud, [(axes, x, y)])
+            _margin_bars(room, words.margins)
+        if draw is None:
+            _front_of_slide(figure, axes, view)
+        elif handles := draw(axes):
+            figure.legend(handles=handles, loc="outside lower left", **_KEY)
+            settle(figure)
         return save_figure(figure, folder / "slide")
+
+
+def _front_of_slide(figure: Figure, axes: Axes, view: FrontView) -> None:
+    """Draw the front over two columns, with its legend."""
+    view, notes = _varying(view)
+    others = [name for name in (*view.axes, view.category) if name]
+    columns = [*dict.fromkeys((*dict(view.objectives), *others))][:2]
+    cloud = thinned(view.cloud, MOST_CLOUD_POINTS)
+    x, y = (axis_scale(view, name, cloud) for name in columns)
+    hints = [HINTS.get(dict(view.objectives).get(name, ""), "") for name in columns]
+    axes.set(xlabel=x.label + hints[0], ylabel=y.label + hints[1])
+    groups = front_view.groups(view, len(PALETTE))
+    _draw(axes, x, y, groups, view.recommended)
+    cloud_label, note = _cloud_words([(axes, x, y)])
+    handles = _handles(view, axes, groups, cloud_label)
+    title = "\n".join((*notes, *note))
+    figure.legend(handles=handles, loc="outside lower left", title=title, **_KEY)
+    settle(figure)
+    _name_designs(view, cloud, [(axes, x, y)])
 
 
 def _lines(text: str, width: int) -> str:
     return textwrap.fill(text, width, max_lines=3, placeholder=" ...")
 
 
-def _margin_bars(axes: Axes, margins: Margins) -> None:
+def _margin_bars(axes: Axes, margins: Mapping[str, float]) -> None:
     """Draw the share of each limit that is taken, with its words above."""
     axes.spines[:].set_visible(False)
     axes.set(xlim=(0.0, 1.0), ylim=(max(len(margins), 4) - 0.2, -0.8), xticks=(), yticks=())

@@ -430,7 +430,7 @@ def test_every_command_names_the_same_design(name: str, write, tmp_path: Path) -
     words = rule.removeprefix("the design with the ").capitalize()
     assert words in re.sub(r"\s+", " ", result.text())
     svg = (tmp_path / "run" / "front.svg").read_text()
-    lines = re.findall(r"<!-- (.*?) -->", svg)  # the text of the picture, one line each
+    lines = re.findall(r"<text[^>]*>(.*?)</text>", svg)  # one line each
     first = next(at for at, line in enumerate(lines) if line.startswith("recommended: "))
     legend = [" ".join(lines[first:end]) for end in range(first + 1, len(lines) + 1)]
     labels = result.shown.labels

@@ -81,7 +81,7 @@ def test_a_slide_has_the_question_the_pick_and_its_margins(tmp_path: Path, write
         assert done.stdout.split() == [*map(str, drawn)]
         with Image.open(drawn[0]) as image:
             assert image.size == (1920, 1080)
-        words = re.findall(r"<!-- (.*?) -->", drawn[1].read_text(encoding="utf-8"), re.DOTALL)
+        words = re.findall(r"<text[^>]*>(.*?)</text>", drawn[1].read_text(encoding="utf-8"))
         shown = " ".join(" ".join(words).split())
         pick = dse.answer(tmp_path / name).pick
         assert "Which?" in shown
@@ -94,6 +94,13 @@ def test_a_slide_has_the_question_the_pick_and_its_margins(tmp_path: Path, write
     assert done.returncode == 2
     assert "a sweep has no single design for a slide" in done.stderr
     assert dse.verify(tmp_path / "free").holds
+
+
+def test_a_slide_has_the_decision_map(tmp_path: Path, write: Write) -> None:
+    folder = str(dse.run(write(SMALL), out=tmp_path / "run", plots=False).folder)
+    assert run_dse("report", folder, "--slide", "--flips", "--time", "1 s").returncode == 0
+    shown = (tmp_path / "run" / "slide.svg").read_text(encoding="utf-8")
+    assert {"margins to limits", "granularity [KiB]"} <= {*re.findall(r">(.*?)</text>", shown)}
 
 
 def test_tables_are_written_as_pandas_would(tmp_path: Path) -> None:
