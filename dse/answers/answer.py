@@ -252,11 +252,13 @@ def beside_section(
     others: Sequence[Alternative],
     near: Sequence[Pick],
     hosts: Sequence[Alternative],
+    preferred: str | None,
 ) -> Section:
     """Return the answer beside the best designs with another choice, and the host alone.
 
     A design that is `near`, bought by a small loss, comes second.  If no other design meets the
-    constraints, the reasons come first.
+    constraints, the reasons come first.  The largest terms of the `preferred` quantity are shown
+    if they differ.
     """
     others = _alike([*others])
     designs = {one.design.line: one.design for one in others if one.design is not None}
@@ -269,14 +271,17 @@ def beside_section(
     goals = [goal.name for goal in problem.goals]
     few = f" ({len(found)} of {len(designs)} others)" * (len(found) < len(designs))
     (first, *more), cells = _named(picks, near, few)
+    columns = [[units.show(one.quantities[goal], goal) for one in picks] for goal in goals]
+    heads = [*map(in_words, goals)]
+    if preferred in goals and len({one.mostly for one in picks} - {""}) > 1:
+        place = goals.index(preferred) + 1
+        heads.insert(place, "mostly")
+        columns.insert(place, [one.mostly for one in picks])
     rows = tuple(
-        (
-            *(f"{MARK if one is answer else ' '} {name}", *rest),
-            *(units.show(one.quantities[goal], goal) for goal in goals),
-        )
-        for one, (name, *rest) in zip(picks, cells, strict=True)
+        (f"{MARK if one is answer else ' '} {name}", *rest, *values)
+        for one, (name, *rest), values in zip(picks, cells, zip(*columns, strict=True), strict=True)
     )
-    headers = (f"  {first}", *more, *map(in_words, goals))
+    headers = (f"  {first}", *more, *heads)
     counts = {"shown": len(found), "others": len(designs)}
     return Section("beside", "", lines, headers, rows, facts=counts)
 
@@ -451,7 +456,8 @@ def recommend(
     first, *rest = _own_sections(solved, preference, point, chosen, bought, hosts)
     callback([first])
     others, short = alternatives(solved.study, options, preference, chosen, budget, all=all)
-    rest.insert(0, beside_section(problem, chosen, others, [*filter(None, [cheaper])], hosts))
+    near, wanted = [*filter(None, [cheaper])], preference.quantity
+    rest.insert(0, beside_section(problem, chosen, others, near, hosts, wanted))
     callback(rest)
     goals = [goal.name for goal in problem.goals]
     compared = [

@@ -92,6 +92,8 @@ class Pick:
         Its warnings, by quantity.
     labels
         Texts for people in place of the names of designs and devices.
+    mostly
+        The term, in words, that is more than half of the preferred quantity, if that is a sum.
     """
 
     name: str
@@ -104,6 +106,7 @@ class Pick:
     advice: tuple[Advice, ...]
     cautions: Mapping[str, tuple[float, str]]
     labels: Labels = field(default_factory=dict)
+    mostly: str = ""
 
     @property
     def line(self) -> str:
@@ -190,7 +193,26 @@ def pick(problem: Problem, point: NDArray[np.int64], also: str | None = None) ->
         tuple(_advice(problem, columns)),
         _cautions(problem, columns),
         problem.labels,
+        _mostly(problem, columns, also) if also and also in problem.graph.quantities else "",
     )
+
+
+def _mostly(problem: Problem, columns: Mapping[str, float], name: str) -> str:
+    """Return the term that is more than half of a sum, without the last word of both.
+
+    A term of that word alone is the accelerator's.
+    """
+    unit, value = units.suffix(name), columns[name]
+    terms = [
+        term for term in problem.graph.closure([name])[-1].arguments if units.suffix(term) == unit
+    ]
+    if len(terms) < 2 or not math.isclose(sum(columns[term] for term in terms), value):
+        return ""
+    most = max(terms, key=columns.__getitem__)
+    words, last = in_words(most), in_words(name).rpartition(" ")[2]
+    if columns[most] <= value / 2:
+        return ""
+    return "accelerator" if words == last else words.removesuffix(f" {last}")
 
 
 def _shown_quantities(
