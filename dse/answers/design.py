@@ -203,9 +203,8 @@ def _mostly(problem: Problem, columns: Mapping[str, float], name: str) -> str:
     A term of that word alone is the accelerator's.
     """
     unit, value = units.suffix(name), columns[name]
-    terms = [
-        term for term in problem.graph.closure([name])[-1].arguments if units.suffix(term) == unit
-    ]
+    steps = problem.graph.closure([name])[-1:]
+    terms = [one for step in steps for one in step.arguments if units.suffix(one) == unit]
     if len(terms) < 2 or not math.isclose(sum(columns[term] for term in terms), value):
         return ""
     most = max(terms, key=columns.__getitem__)

@@ -209,6 +209,7 @@ def uncertainty(
     seed: Seed = 0,
     prefer: str | None = None,
     overrides: Overrides | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> UncertaintyReport:
     """Return the certainty of the recommended design, given uncertain numbers of its study.
 
@@ -230,6 +231,8 @@ def uncertainty(
         Number of Monte Carlo samples, or of base samples of Sobol indices, a power of two.
     seed
         Seed of the samples.
+    progress
+        Called with the number of searched samples and the most that may be.
 
     Raises
     ------
@@ -248,6 +251,7 @@ def uncertainty(
         width=(width or "10 %") if sobol else None,
         samples=samples,
         seed=seed,
+        progress=progress,
     )
 
 

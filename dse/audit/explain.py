@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from dse.files.document import Assignments, Document
 from dse.model import invariants
 from dse.model.evaluation import ledger_of
 from dse.model.host import keeps
+from dse.model.labels import Labels, labelled_line
 from dse.model.measured import IS_MEASURED
 from dse.model.problem import Problem
 from dse.model.space import Index
@@ -119,6 +120,8 @@ class Explanation(Printable):
         Every rule, and its violation: at most 0 if it is met.
     notes
         Assumptions of the study.
+    labels
+        Texts for people in place of the names of designs and devices.
     """
 
     verdict: str
@@ -131,6 +134,7 @@ class Explanation(Printable):
     terms: tuple[Term, ...] = ()
     constraints: tuple[tuple[str, float], ...] = ()
     notes: tuple[str, ...] = ()
+    labels: Labels = field(default_factory=dict)
 
     @property
     def feasible(self) -> bool:
@@ -148,10 +152,11 @@ class Explanation(Printable):
     def text(self) -> str:
         """Return the answer as text."""
         place = f" (row {self.row})" if self.verdict == "front" else ""
-        lines = [self.design, f"{VERDICT_TEXTS[self.verdict]}{place}"]
+        lines = [labelled_line(self.design, self.labels), f"{VERDICT_TEXTS[self.verdict]}{place}"]
         lines += [f"  {violated.text}" for violated in self.violations]
         if self.verdict != "front" and self.rival_objectives is not None:
-            lines.append(f"  row {self.row} of the front: {self.rival}")
+            rival = labelled_line(self.rival, self.labels)
+            lines.append(f"  row {self.row} of the front: {rival}")
         for name, value in self.objectives.items():
             lines.append(f"  {in_words(name)} {units.show(value, name)}{self._against(name)}")
         return "\n".join([*(paragraph(line, "    ") for line in lines), *self._written_out()])
@@ -214,7 +219,7 @@ def explain_design(
     problem = prepared.problem
     swept = "" if sweep is None else f"{sweep.path} = {sweep.written[value]}"
     name = ", ".join(filter(None, [swept, exact_name(problem, index[0])]))
-    explained = _written_out(prepared, index, name)
+    explained = replace(_written_out(prepared, index, name), labels=problem.labels)
     if not explained.feasible:
         return explained
     front, numbers, settled = _front(base, prepared, value)

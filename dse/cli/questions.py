@@ -85,8 +85,8 @@ def uncertainty(call: Call, *, out: str | Path | None = None, json: bool = False
     out
         Output folder for JSON, and a tornado plot of Sobol indices.
     """
-    with bar("samples", "searching, then sampling"):
-        found = call()
+    with bar("searches at most", "searching, then sampling") as shown:
+        found = call(progress=shown)
     _show_and_save(found, out, "dse.sampling.plots:save_uncertainty", json=json)
 
 

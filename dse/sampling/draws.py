@@ -7,7 +7,7 @@ set of samples is searched to see how often a front has a design that is no cand
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -271,16 +271,18 @@ def certainty(
     *,
     samples: int,
     seed: int,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Certainty:
     """Return the certainty of the answer of a study with the front (n, d) at its nominal values.
 
     `shares` are uncertainties by path, and `settings` are for the search of samples.  A study
-    without any uncertainty is sampled once, as it is.
+    without any uncertainty is sampled once, as it is.  `progress` is called with the number of
+    searched samples and the most that may be.
     """
     found = uncertain_of(study, shares)
     drawn = draw_study(study, found, samples if found else 1, seed)
     ranked = front[preference.order(study.problem, front)]
-    pool = _Pool(drawn, ranked, preference, settings)
+    pool = _Pool(drawn, ranked, preference, settings, progress)
     pool.grow()
     outcomes = Outcomes(drawn, pool.index, preference)
     for _ in range(MOST_ROUNDS):
@@ -308,7 +310,12 @@ class _Pool:
     """Designs that may be an answer: the fronts of studies that were searched."""
 
     def __init__(
-        self, drawn: Draws, front: Index, preference: Preference, settings: SearchSettings
+        self,
+        drawn: Draws,
+        front: Index,
+        preference: Preference,
+        settings: SearchSettings,
+        progress: Callable[[int, int], None] | None,
     ) -> None:
         """Start from the nominal front, with `settings` for the search of samples."""
         self.drawn = drawn
@@ -316,6 +323,8 @@ class _Pool:
         self.searched: set[int] = set()
         self._known = set(self.rows)
         self._preference, self._settings = preference, settings
+        self._progress = progress
+        self._most = min(drawn.count, MOST_EXTREMES + MOST_SEARCHES + MOST_ROUNDS * ROUND + CHECKS)
 
     @property
     def index(self) -> Index:
@@ -357,4 +366,6 @@ class _Pool:
             best = tuple(answer.tolist()) in new
         self.rows += new
         self._known.update(new)
+        if self._progress is not None:
+            self._progress(len(self.searched), self._most)
         return bool(new), best

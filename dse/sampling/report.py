@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,12 +39,13 @@ def uncertainty_of(
     prefer: str | None,
     of: Assignments,
     width: str | None,
-    samples: int,
-    seed: int,
+    progress: Callable[[int, int], None] | None,
+    **drawn: int,
 ) -> UncertaintyReport:
     """Return the certainty of the recommended design of a study, or of a finished run.
 
-    With a `width` these are Sobol indices.  The other parameters are as in `dse.uncertainty`.
+    With a `width` these are Sobol indices.  `drawn` are samples and seed, and the other parameters
+    as in `dse.uncertainty`.
     """
     shares = read_shares(assignments(of, UNCERTAINTY_EXAMPLE))  # raises before any search
     half = None if width is None else read_width(width)
@@ -58,9 +59,9 @@ def uncertainty_of(
     found: Certainty | Sensitivity
     if half is None:
         settings = known.options.apply(study.settings)
-        found = certainty(study, front, preference, shares, settings, samples=samples, seed=seed)
+        found = certainty(study, front, preference, shares, settings, progress=progress, **drawn)
     else:
-        found = sensitivity_of(study, point, width=half, samples=samples, seed=seed)
+        found = sensitivity_of(study, point, width=half, **drawn)
     head = Section("design", "", (f"{design}, {preference.design}.",), facts=design)
     return UncertaintyReport(
         question=study.question,
