@@ -141,7 +141,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "python": python,
     "contract": contract_of_plug_ins,
 }
-"""What makes each page but those of `commands`."""
+"""What makes each page but `commands`."""
 
 _FIELD = ("field", "meaning", "otherwise", "for instance")
 

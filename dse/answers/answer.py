@@ -271,19 +271,27 @@ def beside_section(
     goals = [goal.name for goal in problem.goals]
     few = f" ({len(found)} of {len(designs)} others)" * (len(found) < len(designs))
     (first, *more), cells = _named(picks, near, few)
-    columns = [[units.show(one.quantities[goal], goal) for one in picks] for goal in goals]
-    heads = [*map(in_words, goals)]
-    if preferred in goals and len({one.mostly for one in picks} - {""}) > 1:
-        place = goals.index(preferred) + 1
-        heads.insert(place, "mostly")
-        columns.insert(place, [one.mostly for one in picks])
+    columns = _worths(picks, goals, preferred)
     rows = tuple(
-        (f"{MARK if one is answer else ' '} {name}", *rest, *values)
-        for one, (name, *rest), values in zip(picks, cells, zip(*columns, strict=True), strict=True)
+        (f"{MARK if one is answer else ' '} {name}", *rest, *(shown[at] for _, shown in columns))
+        for at, (one, (name, *rest)) in enumerate(zip(picks, cells, strict=True))
     )
-    headers = (f"  {first}", *more, *heads)
+    headers = (f"  {first}", *more, *(head for head, _ in columns))
     counts = {"shown": len(found), "others": len(designs)}
     return Section("beside", "", lines, headers, rows, facts=counts)
+
+
+def _worths(
+    picks: Sequence[Pick], goals: Sequence[str], preferred: str | None
+) -> list[tuple[str, list[str]]]:
+    """Return the columns of objectives, and after the preferred one its largest terms."""
+    columns = [
+        (in_words(goal), [units.show(one.quantities[goal], goal) for one in picks])
+        for goal in goals
+    ]
+    if preferred in goals and len({one.mostly for one in picks} - {""}) > 1:
+        columns.insert(goals.index(preferred) + 1, ("mostly", [one.mostly for one in picks]))
+    return columns
 
 
 def _alike(others: Sequence[Alternative]) -> list[Alternative]:

@@ -200,7 +200,7 @@ def pick(problem: Problem, point: NDArray[np.int64], also: str | None = None) ->
 def _mostly(problem: Problem, columns: Mapping[str, float], name: str) -> str:
     """Return the term that is more than half of a sum, without the last word of both.
 
-    A term of that word alone is the accelerator's.
+    A term with only that word is the accelerator's.
     """
     unit, value = units.suffix(name), columns[name]
     steps = problem.graph.closure([name])[-1:]

@@ -46,14 +46,15 @@ class Draws:
         needs.
     uncertain, factors
         Uncertain numbers, and their factors, (count, k) each.
-    count
-        Number of samples.
+    count, seed
+        Number of samples, and their seed.
     """
 
     problem: Problem
     uncertain: tuple[Uncertain, ...]
     factors: tuple[Column, ...]
     count: int
+    seed: int
 
     def at(self, draw: int) -> Problem:
         """Return the problem of one sample."""
@@ -113,20 +114,24 @@ def _scaled(stage: Stage, metric: str, factors: Column) -> Stage:
     return stage.with_metrics(**{metric: getattr(stage.designs.metrics, metric) * factors})
 
 
-def draw_study(study: Study, found: tuple[Uncertain, ...], count: int, seed: int) -> Draws:
-    """Sample the uncertain numbers `count` times.
+def draw_study(study: Study, shares: Mapping[str, float], samples: int, seed: int) -> Draws:
+    """Sample the uncertain numbers of `shares`, by path, and of the study.
+
+    A study without any is sampled once, as it is.
 
     Raises
     ------
     UnitError
         They do not fit into memory.
     """
+    found = uncertain_of(study, shares)
+    count = samples if found else 1
     numbers = count * sum(len(entry.share) for entry in found)
     if numbers > MOST_NUMBERS:
         rule = f"{count:,} samples of {numbers // count:,} uncertain numbers are too many"
         raise UnitError(rule, f"ask for {MOST_NUMBERS * count // numbers:,} samples or fewer")
     factors = tuple(entry.factors(count, seed) for entry in found)
-    return Draws(_widened(study, found, factors), found, factors, count)
+    return Draws(_widened(study, found, factors), found, factors, count, seed)
 
 
 def _widened(study: Study, found: tuple[Uncertain, ...], factors: tuple[Column, ...]) -> Problem:
@@ -263,26 +268,18 @@ CHECKS = 100
 
 
 def certainty(
-    study: Study,
+    drawn: Draws,
     front: Index,
     preference: Preference,
-    shares: Mapping[str, float],
     settings: SearchSettings,
-    *,
-    samples: int,
-    seed: int,
     progress: Callable[[int, int], None] | None = None,
 ) -> Certainty:
-    """Return the certainty of the answer of a study with the front (n, d) at its nominal values.
+    """Return the certainty of an answer from the front (n, d) at nominal values, the answer first.
 
-    `shares` are uncertainties by path, and `settings` are for the search of samples.  A study
-    without any uncertainty is sampled once, as it is.  `progress` is called with the number of
-    searched samples and the most that may be.
+    `settings` are for the search of samples.  `progress` is called with the number of searched
+    samples and the most that may be.
     """
-    found = uncertain_of(study, shares)
-    drawn = draw_study(study, found, samples if found else 1, seed)
-    ranked = front[preference.order(study.problem, front)]
-    pool = _Pool(drawn, ranked, preference, settings, progress)
+    pool = _Pool(drawn, front, preference, settings, progress)
     pool.grow()
     outcomes = Outcomes(drawn, pool.index, preference)
     for _ in range(MOST_ROUNDS):
@@ -295,7 +292,7 @@ def certainty(
     return Certainty(
         uncertain=drawn.uncertain,
         samples=drawn.count,
-        seed=seed,
+        seed=drawn.seed,
         answered=float((outcomes.answers >= 0).mean()),
         candidates=outcomes.candidates(len(front)),
         quantity=preference.quantity,

@@ -12,7 +12,7 @@ from dse.reports.designs import described
 from dse.reports.sections import Readable, Section
 from dse.runs.solved import Run
 from dse.sampling.certainty import UNCERTAINTY_EXAMPLE, Certainty, read_shares
-from dse.sampling.draws import certainty
+from dse.sampling.draws import certainty, draw_study
 from dse.sampling.sobol import Sensitivity, read_width, sensitivity_of
 
 
@@ -59,7 +59,9 @@ def uncertainty_of(
     found: Certainty | Sensitivity
     if half is None:
         settings = known.options.apply(study.settings)
-        found = certainty(study, front, preference, shares, settings, progress=progress, **drawn)
+        ranked = front[preference.order(study.problem, front)]
+        sampled = draw_study(study, shares, **drawn)
+        found = certainty(sampled, ranked, preference, settings, progress)
     else:
         found = sensitivity_of(study, point, width=half, **drawn)
     head = Section("design", "", (f"{design}, {preference.design}.",), facts=design)

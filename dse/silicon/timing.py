@@ -85,7 +85,7 @@ class SetupColumns:
     clock: Numbers
 
 
-MOST_NAMED = 8
+MOST_ON_A_LOOP = 8
 """Instances of a loop that an error names."""
 
 Tables = dict[LookupTable | None, int]
@@ -237,8 +237,8 @@ def _loop(netlist: Netlist, before: Numbers, after: Numbers, left: NDArray[np.bo
     loop = order[order.index(at) :][::-1]
     first = loop.index(min(loop))
     names = [netlist.instances[i].name for i in (*loop[first:], *loop[:first])]
-    more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
-    written = " -> ".join([*names[:MOST_NAMED], *more, names[0]])
+    more = [f"{len(names) - MOST_ON_A_LOOP} more"] if len(names) > MOST_ON_A_LOOP else []
+    written = " -> ".join([*names[:MOST_ON_A_LOOP], *more, names[0]])
     rule, remedy = "logic forms a loop without a flip-flop", "put a register in it"
     return StudyError([Fault(netlist.top, written, rule, remedy)])
 

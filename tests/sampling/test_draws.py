@@ -13,7 +13,7 @@ from dse import contract, search
 from dse.plugins import registry
 from dse.runs import runner
 from dse.runs.solved import Options
-from dse.sampling import certainty, draws
+from dse.sampling import draws
 from dse.sampling.certainty import Certainty
 from dse.search import SearchSettings
 from dse.study import study
@@ -46,7 +46,9 @@ def sure(
     prepared = study.prepare(study.read_study(path))
     front = runner.solve_study(prepared, Options()).outcome.front_index
     preference, settings = prepared.preferring(written), prepared.settings
-    return draws.certainty(prepared, front, preference, of, settings, samples=samples, seed=seed)
+    drawn = draws.draw_study(prepared, of, samples, seed)
+    ranked = front[preference.order(prepared.problem, front)]
+    return draws.certainty(drawn, ranked, preference, settings)
 
 
 def by_brute_force(
@@ -54,7 +56,7 @@ def by_brute_force(
 ) -> tuple[Counter[tuple[int, ...]], Counter[tuple[int, ...]], list[float]]:
     """Return in how many draws each design is on the front and the answer, and regrets."""
     prepared = study.prepare(study.read_study(path))
-    drawn = draws.draw_study(prepared, certainty.uncertain_of(prepared, given), count, 0)
+    drawn = draws.draw_study(prepared, given, count, 0)
     preference = prepared.preferring(written)
     every = SearchSettings(method="enumerate")
     nominal = search.run_search(prepared.problem, every).front_index
@@ -103,9 +105,7 @@ def test_probabilities_are_those_of_answering_every_draw(
 
 def test_a_mixed_fleet_may_have_what_any_draw_needs(write: Write) -> None:
     prepared = study.prepare(study.read_study(write(TINY)))
-    drawn = draws.draw_study(
-        prepared, certainty.uncertain_of(prepared, {"bandwidth": 0.3, "rate": 0.3}), 200, 0
-    )
+    drawn = draws.draw_study(prepared, {"bandwidth": 0.3, "rate": 0.3}, 200, 0)
     needed = []
     for problem in map(drawn.at, range(200)):
         rate = problem.space.constants["workload_rate_bit_per_s"]
@@ -114,7 +114,7 @@ def test_a_mixed_fleet_may_have_what_any_draw_needs(write: Write) -> None:
     most = np.array(drawn.problem.sizes) - 1
     assert (most >= np.max(needed, axis=0)).all()
     assert (most > nominal).all()
-    figures = draws.draw_study(prepared, certainty.uncertain_of(prepared, {"area": 0.3}), 200, 0)
+    figures = draws.draw_study(prepared, {"area": 0.3}, 200, 0)
     assert figures.problem.sizes == prepared.problem.sizes
 
 

@@ -55,7 +55,7 @@ def test_every_design_and_column_is_drawn_by_itself_about_its_figure(over) -> No
         "power_w": {0.05},
         "wns_s": {0.2},  # what the caller says comes first
     }
-    drawn = draws.draw_study(prepared, found, 20_000, 0)
+    drawn = draws.draw_study(prepared, {"wns": 0.2, "power": 0.05}, 20_000, 0)
     index = np.arange(5)[:, np.newaxis]
     sampled = drawn.columns(index, slice(None), ["area_m2", "wns_s"])
     nominal = prepared.problem.columns(index, ["area_m2", "wns_s"])
@@ -69,7 +69,7 @@ def test_every_design_and_column_is_drawn_by_itself_about_its_figure(over) -> No
 def test_one_sample_is_the_table_with_other_figures(over) -> None:
     """Searched alone, and together with all others."""
     prepared = dse.load(over("area: 30 %, power: 30 %"))
-    drawn = draws.draw_study(prepared, certainty.uncertain_of(prepared, {}), 5, 1)
+    drawn = draws.draw_study(prepared, {}, 5, 1)
     index = np.arange(5)[:, np.newaxis]
     together = drawn.evaluate(index, slice(None)).loss.reshape(5, 5, 2)
     for sample in range(5):
