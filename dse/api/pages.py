@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from dse.answers.roofs import of_each
@@ -80,9 +81,14 @@ def _map(run: PageRun, prefer: str | None, time: str) -> tuple[list[Section], by
         return [Section("map", lines=(f"There is no map: {error}.",))], b""
     if found is None:
         return [], b""
-    from dse.parametric.plots import map_svg  # matplotlib, only now
+    return [found.section], _maps().map_svg(found)[0]
 
-    return [found.section], map_svg(found)[0]
+
+def _maps() -> ModuleType:
+    """Return what draws maps, with matplotlib, only now."""
+    from dse.parametric import plots
+
+    return plots
 
 
 def _around(run: PageRun, prefer: str | None, time: str) -> DecisionMap | None:
@@ -218,10 +224,9 @@ def slide(
         Margin(**one).spare_text: 1.0 - one["spare"] if one["spare"] is not None else 0.0
         for one in facts
     }
-    from dse.parametric.plots import draw_map  # matplotlib, only now
-    from dse.reports import drawing, plots
+    from dse.reports import drawing, plots  # matplotlib, only now
 
-    draw = None if around is None else partial(draw_map, found=around)
+    draw = None if around is None else partial(_maps().draw_map, found=around)
     text = plots.Words(view.title, f"{chosen.design}. {view.worth}", margins)
     return drawing.draw_into(
         Path(out or folder), lambda fresh: plots.draw_slide(view, text, fresh, draw)
