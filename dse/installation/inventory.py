@@ -140,8 +140,12 @@ def list_(kind: str | None, provides: str | None = None) -> None:
     else:
         for name in kinds:
             headers, rows = table_of(name, provides)
+            origins, of_all = {row[-1] for row in rows if headers[-1] == _FROM}, ""
+            if len(origins) == 1:  # said once
+                headers, rows = headers[:-1], [row[:-1] for row in rows]
+                of_all = f", from {origins.pop()}"
             table = table_text(rows, headers) if rows or provides is None else ""
-            print(f"{name} ({len(rows)})\n{table or _closest(str(provides), name)}\n")
+            print(f"{name} ({len(rows)}{of_all})\n{table or _closest(str(provides), name)}\n")
     listed = filter(None, map(LISTED_KINDS.get, kinds))
     surveyed = (one.error for record in listed for one in registry.survey(record))
     for error in (*filter(None, surveyed), *records.own_records()[1]):
@@ -283,12 +287,13 @@ def _cell(found: _Found, column: str | Callable[[Any], str]) -> str:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value or "")
 
 
+_FROM = "from"
 _COLUMNS: Mapping[type, Mapping[str, str | Callable[[Any], str]]] = {
     contract.Core: {
         "core": "name",
         "provides": "provides",
         "node, evidence": lambda record: " ".join(filter(None, (record.node, record.evidence))),
-        "from": "origin",
+        _FROM: "origin",
     },
     contract.Function: {
         "function": "name",
@@ -325,13 +330,13 @@ _COLUMNS: Mapping[type, Mapping[str, str | Callable[[Any], str]]] = {
         "meaning": "description",
         "budget": lambda record: f"{record.budget:,}",
         "options": lambda record: ", ".join(option.name for option in record.options),
-        "from": "origin",
+        _FROM: "origin",
     },
     Generator: {
         "generator": "name",
         "meaning": "description",
         "parameters": lambda record: ", ".join(choice.name for choice in record.parameters),
-        "from": "origin",
+        _FROM: "origin",
     },
     papers.Figure: {"figure": "name", "after": "source"},
 }
