@@ -94,18 +94,10 @@ _GROWTH = 16
 
 @dataclass(frozen=True)
 class Span:
-    """Two values of a number, between which designs are bounded.
+    """Two values of a number, possibly equal, between which designs are bounded.
 
-    Attributes
-    ----------
-    entry
-        The number.
-    low, high
-        The two values, possibly equal.
-    worst
-        Losses (h, m) that feasible designs have at most between them, (0, m) without any.
-    touched
-        An axis and one of its choices, if only designs with it can improve.
+    `worst` are losses (h, m) that feasible designs have at most between them, (0, m) without any.
+    `touched` is an axis and one of its choices, if only designs with it can improve.
     """
 
     entry: Assumption
@@ -232,25 +224,12 @@ def _levels(problem: Problem) -> list[tuple[int, ...]]:
 
 @dataclass(frozen=True, kw_only=True)
 class Breakpoint:
-    """The end of an answer, in SI, and the answer beyond.
+    """The last value at which an answer holds, in SI, and the first at which it does not, if any.
 
-    Attributes
-    ----------
-    holds_to
-        The last value at which it holds.
-    flips_at
-        The first value at which it does not, or None if it holds up to the limit.
-    beyond
-        The answer there, of no designs if none is feasible, or None without a flip.
-    proof
-        The designs compared up to there, in words.
-    limited
-        The reason why nothing is known beyond `holds_to`, empty at the end of the range.
-    becomes
-        The answer beyond in words, if that is needed.
-    saving
-        The saving of the answer beyond relative to the one that it replaces, a tenth beyond.  It
-        is infinite if the latter is infeasible, and None if no number is compared.
+    `beyond` is the answer there, of no designs if none is feasible, and `becomes` the same in
+    words.  `saving` is what it saves of the one that it replaces, a tenth beyond: infinite if that
+    is infeasible, None if no number is compared.  `proof` names the designs compared up to there,
+    and `limited` is the reason why nothing is known beyond `holds_to`.
     """
 
     holds_to: float
@@ -493,9 +472,8 @@ def _divided(
 
     Parts of the range in which some design may win are divided, since between them nothing wins.
     """
-    count = max(_PARTS + 1, _DENSE // len(rows) + 1) if line.steps else _PARTS + 1
-    if line.sampled and len(rows) > len(answer.rows):
-        count = max(count, _SAMPLED)
+    count = _SAMPLED if line.sampled and len(rows) > len(answer.rows) else _PARTS + 1
+    count = max(count, _DENSE // len(rows) + 1) if line.steps else count
     values, opened = line.scale.values(start, limit, count), set[tuple[float, float]]()
     proof = f"every design at {len(values) if line.sampled else _PARTS**_LEVELS + 1:,} values"
     for level in range(1, _LEVELS + 1):
@@ -511,7 +489,7 @@ def _divided(
             break
         every = {*chain(*finer), values[0], *values[first - 1 : first + 1]}
         rows, values = rows[may[:first].any(axis=0) | mine], sorted(every, reverse=limit < start)
-    if not line.sampled and _is_steady(line, answer, seen) and not may[: first - 1].any():
+    if _is_steady(line, answer, seen) and not may[: first - 1].any():
         proof = EVERY
     if first == len(values):
         return Breakpoint(holds_to=values[-1], proof=proof)
@@ -521,10 +499,10 @@ def _divided(
 
 
 def _is_steady(line: Line, answer: AnswerDesigns, seen: Compared) -> bool:
-    """Return whether no design fits again and again along a number with steps."""
+    """Return whether nothing wins between values: no design fits again and again, for instance."""
     fits = (seen.violation <= 0).all(axis=2)
     once = bool((np.diff(fits, axis=0).sum(axis=0) <= 1).all())
-    return not line.steps or (once and bool(answer.keys))
+    return not line.sampled and (not line.steps or (once and bool(answer.keys)))
 
 
 def _narrowed(

@@ -65,14 +65,8 @@ Progress = Callable[[int, int], None]
 class AnswerInterval:
     """The values, in SI, from `low` to `high`, at which one design answers.
 
-    Attributes
-    ----------
-    name, proof
-        The answer, and the designs compared in between, in words.
-    limited
-        The reason why nothing is known beyond `high`, empty at the end of the range.
-    curve
-        Rows of a value and the objectives there, from end to end; without a design only values.
+    `limited` is the reason why nothing is known beyond `high`.  `curve` has rows of a value and the
+    objectives there, from end to end; without a design only values.
     """
 
     low: float
@@ -113,24 +107,10 @@ class MapRow:
 
 @dataclass(frozen=True, repr=False)
 class DecisionMap(Printable):
-    """The best answers over one number or two.
+    """The best answers over one number or two, of which the first is exact along each row.
 
-    Attributes
-    ----------
-    study
-        The study at the low ends.
-    numbers
-        One number or two.  Each row is exact along the first.
-    ranges
-        Their ends, in SI.
-    question
-        The preference, and the difference between two answers.
-    rows
-        By the second number from its low end, or the only row.
-    unfinished
-        The reason for an early end of the search, empty if the map is whole.
-    own
-        The study's values of both numbers, in SI, or None if it gives several.
+    `study` is at the low ends of the `ranges`, in SI, and `own` are its values of both numbers.
+    `unfinished` is the reason for an early end of the search.
     """
 
     study: Study
@@ -285,12 +265,7 @@ def find_map(
 ) -> DecisionMap:
     """Return the best answers over one or two `ranges`, as in `dse.decision_map`.
 
-    Raises
-    ------
-    UnitError
-        A range cannot be read, names no assumption of the study, or names the same one twice.
-    TooLargeError
-        The time does not suffice for a first answer or row.
+    Raises a `TooLargeError` if the time does not suffice for a first answer or row.
     """
     given, numbers, ends = found, list[Assumption](), list[Ends]()
     for written in ranges:
@@ -428,15 +403,7 @@ def _parts_of_range(written: str) -> tuple[str, str, str]:
 
 
 def read_range(found: Document, written: str) -> tuple[Study, Assumption, float, float]:
-    """Return the study at the low end of a range, its number, and both ends in SI.
-
-    Parameters
-    ----------
-    found
-        The study's document.
-    written
-        ``NAME=FROM..TO``.
-    """
+    """Return the study at the low end of a range NAME=FROM..TO, its number, and both ends in SI."""
     name, low, high = _parts_of_range(written)
     path = _field(name)
     if path is None:

@@ -170,20 +170,11 @@ class Stability:
 
 @dataclass(frozen=True, repr=False)
 class Flips(Printable):
-    """The answer to a study and its flips, the least change first.
+    """The answer to a study, in parts, and its flips, the least change first.
 
-    Attributes
-    ----------
-    study, preference, answer
-        The study, its preference in words, and the parts of its answer.
-    found
-        The checked assumptions.
-    factor
-        The range of each: from its value over this to its value times this.
-    seconds, unchecked, first
-        CPU time, assumptions for which it did not suffice, and those that matter most.
-    hardly
-        Saving below which a flip hardly matters.
+    Each assumption was varied from its value over `factor` to its value times this.  Those
+    `unchecked` were not, for want of CPU time; those in `first` matter most.  A flip hardly
+    matters that saves less than `hardly`.
     """
 
     study: Study
@@ -428,24 +419,11 @@ def find_flips(
     budget: Budget | None = None,
     progress: Progress | None = None,
 ) -> Flips:
-    """Return for every assumption of a study how far the answer holds.
+    """Return for every assumption of a study how far the answer holds, or for some `only`.
 
     The demanded rate, sizes, caps and bounds come first, then the assumptions that matter most.
-
-    Parameters
-    ----------
-    study
-        A prepared study.
-    preference
-        The choice of the answer, or None for the study's own.
-    only, progress
-        As in `dse.flips`.
-    factor
-        Each assumption varies between its value over this and its value times this.
-    known
-        The exact front (n, d), if it is known already.
-    budget
-        Most CPU time and memory.  Assumptions without a result are named.
+    Each varies between its value over `factor` and its value times this.  `known` is the exact
+    front (n, d), if it is known already.  Assumptions without a result within the budget are named.
     """
     budget = budget or Budget()
     front = _proven_front(study, budget) if known is None else known

@@ -190,20 +190,11 @@ def _nearest(problem: Problem, rows: Index) -> Index:
 
 @dataclass(frozen=True)
 class Repair:
-    """A change of a number that makes a study feasible.
+    """A change of a number that makes a study feasible: its dotted path, and the new value.
 
-    Attributes
-    ----------
-    path, written
-        Dotted path of the number, and the new value.
-    name, nominal, value
-        A name whose suffix is the unit, the present value, and the nearest that admits a design.
-    found
-        The study with the change, and the preferred design that it admits, (1, d).
-    least
-        True if no nearer number admits a design, False if the proof took too long.
-    constraint
-        The constraint whose bound it is, or nothing.
+    The suffix of `name` is the unit of its present and its new value.  `found` is the study with
+    the change, and the preferred design that it admits, (1, d).  No nearer number does so if this
+    is the `least`.  `constraint` is the one whose bound it is, or nothing.
     """
 
     path: str
