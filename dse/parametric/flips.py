@@ -432,20 +432,21 @@ def find_flips(
         wanted = {entry.name for name in only for entry in choose_assumptions(every, name)}
         chosen = tuple(entry for entry in every if entry.name in wanted)
     question = Question(preference or study.preference)
-    searched = _FlipSearch(study, question, front, factor)
-    found: dict[str, Stability] = {}
+    rows, found = question.preference.first(study.problem, front), dict[str, Stability]()
     with suppress(EffortError), limited(seconds=budget.left_s, byte=budget.byte):
-        for entry in searched.at(searched.ordered(chosen)):
-            found[entry.name] = entry
-            if progress is not None:
-                progress(entry.name, len(found), len(chosen))
+        for entries in _together(study, _ordered(study, chosen, rows)):
+            lines = [_line(study, question, front, factor, entry) for entry in entries]
+            for entry in _followed(study, lines, rows):
+                found[entry.name] = entry
+                if progress is not None:
+                    progress(entry.name, len(found), len(chosen))
     ranked = sorted(found.values(), key=lambda entry: (float(f"{entry.distance:.6g}"), entry.name))
     first = [entry.name for entry in chosen if is_first(entry)]
     unchecked = [entry.name for entry in chosen if entry.name not in found]
     return Flips(
         study,
         question.preference.text,
-        parts(study.problem, searched.answer.rows)[0],
+        parts(study.problem, rows)[0],
         tuple(ranked),
         factor,
         budget.seconds,
@@ -483,103 +484,85 @@ def _moved(seen: Compared) -> float:
     return float(np.nan_to_num(by, nan=0.0, posinf=1.0).max(initial=0.0))
 
 
-class _FlipSearch:
-    """Checks assumptions of a study with the exact front (n, d)."""
-
-    def __init__(self, study: Study, question: Question, front: Index, factor: float) -> None:
-        self.study = study
-        self.question = question
-        self.front = front
-        self.factor = factor
-        self.answer = AnswerDesigns(frozenset(), question.preference.first(study.problem, front))
-
-    def ordered(self, entries: Sequence[Assumption]) -> list[Assumption]:
-        """Return assumptions in the order of `find_flips`."""
-        if not entries:
-            return []
-        parts = [PerturbedPart(e, (e.value, _stepped(e)), self.answer.rows[:1]) for e in entries]
-        moves = dict.fromkeys((entry.name for entry in entries), 0.0)
-        with suppress(ContractError):
-            ends = [end for one in parts for end in ends_of(one.entry, one.values)]
-            seen = compare_together(self.study.problem, widest(self.study.problem, ends), parts)
-            moves |= {e.name: _moved(one) for e, one in zip(entries, seen, strict=True)}
-        return sorted(entries, key=lambda e: (not is_first(e), -round(moves[e.name], 6), e.name))
-
-    def at(self, entries: Sequence[Assumption]) -> Iterator[Stability]:
-        """Yield how far the answer holds along assumptions, some of which are followed together."""
-        most = max(1, min(TOGETHER, TOGETHER * _SPACE // self.study.problem.size))
-        for _, alike in itertools.groupby(entries, is_first):
-            every = [*alike]
-            together = 1 if is_first(every[0]) else most  # few are lost at the end of the time
-            for at in range(0, len(every), together):
-                lines = [self._line(entry) for entry in every[at : at + together]]
-                seen = lines[0].compare(self.answer.rows, [lines[0].entry.value])
-                self.answer = self.question.answer(self.study.problem, seen)
-                found = breakpoints(lines, self.answer)
-                sides = iter(self._worded(lines, found))
-                for line in lines:
-                    yield _stability(self.study, line.entry, next(sides), next(sides))
-
-    def _line(self, entry: Assumption) -> Line:
-        size = 0.0
-        if entry.value == 0.0 and entry.bound is None:
-            size = _most_of(entry)
-        elif entry.value <= 0.0 and entry.bound is not None:
-            values = self.study.problem.describe(self.front).get(entry.quantity, np.zeros(1))
-            size = float(np.abs(values).max())
-        limits = limits_of(entry, self.factor, size)
-        line = Line(entry, self.question, self.study.settings, limits)
-        line.learn(self.front)
-        return line
-
-    def _worded(self, lines: Sequence[Line], found: Sequence[Breakpoint]) -> Iterator[Breakpoint]:
-        """Yield all ends with the answer beyond in words, and its saving."""
-        ends = [(lines[at // 2], end) for at, end in enumerate(found)]
-        asks = [
-            (line, np.vstack([self.answer.rows[:1], end.beyond.rows[:1]]), [_past(line, end)])
-            for line, end in ends
-            if end.beyond is not None
-        ]
-        seen = iter(compare_lines(asks))
-        for line, end in ends:
-            if end.beyond is None or end.flips_at is None:
-                yield end
-                continue
-            words = parts(line.at(end.flips_at), end.beyond.rows[:1])
-            saving = self._saving(line, end, next(seen))
-            yield replace(end, becomes=next(iter(words), (NOTHING_FITS,)), saving=saving)
-
-    def _saving(self, line: Line, end: Breakpoint, seen: Compared | DseError) -> float | None:
-        """Return the saving of the design beyond a flip relative to the answer, a tenth beyond.
-
-        Infinite if the answer is infeasible, or needs more instances than it has.  None if no
-        number is compared, or if fewer instances would do.
-        """
-        preference, problem = self.question.preference, line.entry.problem
-        if isinstance(seen, DseError) or not preference.is_quantity:
-            return None
-        (key,) = self.answer.keys
-        more = seen.counts[0, 0] - key[len(key) - seen.counts.shape[2] :]
-        if more.any():
-            return math.inf if (more > 0).any() else None
-        if not seen.feasible[0, 0]:
-            return math.inf
-        if not seen.feasible[0].all() or len(seen.rows) < 2:
-            return None
-        if line.column is None:
-            problem = line.at(_past(line, end))
-        own, other = preference.merit(problem, seen.rows, seen.loss[0]).tolist()
-        return (own - other) / abs(own) if own else None
+def _ordered(study: Study, entries: Sequence[Assumption], answer: Index) -> list[Assumption]:
+    """Return assumptions in the order of `find_flips`, by the effect of a step on an answer."""
+    if not entries:
+        return []
+    asks = [PerturbedPart(entry, (entry.value, _stepped(entry)), answer) for entry in entries]
+    moves = [0.0] * len(asks)
+    with suppress(ContractError):
+        ends = [end for ask in asks for end in ends_of(ask.entry, ask.values)]
+        seen = compare_together(study.problem, widest(study.problem, ends), asks)
+        moves = [round(_moved(one), 6) for one in seen]
+    pairs = zip(entries, moves, strict=True)
+    return [e for e, by in sorted(pairs, key=lambda p: (not is_first(p[0]), -p[1], p[0].name))]
 
 
-def _stability(study: Study, entry: Assumption, low: Breakpoint, high: Breakpoint) -> Stability:
-    evidence, _ = source_of(study, entry)
-    return Stability(entry.name, entry.quantity, entry.value, low, high, evidence)
+def _together(study: Study, entries: Sequence[Assumption]) -> Iterator[Sequence[Assumption]]:
+    """Yield assumptions in parts, those that are first alone: few are lost at the time's end."""
+    most = max(1, min(TOGETHER, TOGETHER * _SPACE // study.problem.size))
+    for alone, alike in itertools.groupby(entries, is_first):
+        every, step = [*alike], 1 if alone else most
+        yield from (every[at : at + step] for at in range(0, len(every), step))
 
 
-def _past(line: Line, end: Breakpoint) -> float:
+def _line(study: Study, question: Question, front: Index, factor: float, entry: Assumption) -> Line:
+    """Return the line of an assumption, with the front in its pool."""
+    size = 0.0
+    if entry.value == 0.0 and entry.bound is None:
+        size = _most_of(entry)
+    elif entry.value <= 0.0 and entry.bound is not None:
+        size = float(np.abs(study.problem.describe(front).get(entry.quantity, np.zeros(1))).max())
+    line = Line(entry, question, study.settings, limits_of(entry, factor, size))
+    line.learn(front)
+    return line
+
+
+def _followed(study: Study, lines: Sequence[Line], rows: Index) -> Iterator[Stability]:
+    """Yield how far an answer of designs (1, d) holds along lines that are followed together."""
+    seen = lines[0].compare(rows, [lines[0].entry.value])
+    answer = lines[0].question.answer(study.problem, seen)
+    ends = breakpoints(lines, answer)
+    for line, low, high in zip(lines, ends[::2], ends[1::2], strict=True):
+        entry, (evidence, _) = line.entry, source_of(study, line.entry)
+        sides = _told(line, answer, low), _told(line, answer, high)
+        yield Stability(entry.name, entry.quantity, entry.value, *sides, evidence)
+
+
+def _told(line: Line, answer: AnswerDesigns, end: Breakpoint) -> Breakpoint:
+    """Return an end with the answer beyond in words, and its saving."""
+    if end.beyond is None or end.flips_at is None:
+        return end
+    words = parts(line.at(end.flips_at), end.beyond.rows[:1])
+    becomes = next(iter(words), (NOTHING_FITS,))
+    past = _past(line, end.flips_at)
+    (seen,) = compare_lines([(line, np.vstack([answer.rows[:1], end.beyond.rows[:1]]), [past])])
+    if isinstance(seen, DseError) or not line.question.preference.is_quantity:
+        return replace(end, becomes=becomes)
+    return replace(end, becomes=becomes, saving=_saving(line, answer, past, seen))
+
+
+def _saving(line: Line, answer: AnswerDesigns, past: float, seen: Compared) -> float | None:
+    """Return the saving of the design beyond a flip relative to the answer, a tenth beyond.
+
+    Infinite if the answer is infeasible, or needs more instances than it has.  None if fewer
+    instances would do.
+    """
+    preference = line.question.preference
+    (key,) = answer.keys
+    more = seen.counts[0, 0] - key[len(key) - seen.counts.shape[2] :]
+    if (more > 0).any() or not (seen.feasible[0, 0] or more.any()):
+        return math.inf
+    if more.any() or not seen.feasible[0].all() or len(seen.rows) < 2:
+        return None
+    problem = line.at(past) if line.column is None else line.entry.problem
+    own, other = preference.merit(problem, seen.rows, seen.loss[0]).tolist()
+    return (own - other) / abs(own) if own else None
+
+
+def _past(line: Line, flips_at: float) -> float:
     """Return the value a tenth beyond a flip, seen from the nominal value."""
-    entry, flips_at = line.entry, end.flips_at or 0.0
+    entry = line.entry
     if entry.among:
         return flips_at
     if entry.value * flips_at > 0 or entry.value == 0.0:
