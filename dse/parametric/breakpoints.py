@@ -120,7 +120,8 @@ def rivals_of(spans: Sequence[Span], column: int | None) -> list[Index | None]:
         alike.setdefault(space.sizes, (space, []))[1].append(place)
     for _, (space, places) in sorted(alike.items()):
         wide, some = problem.renumbered(space=space), [spans[place] for place in places]
-        if composes(wide):
+        most = ENOUGH if any(stage.mixed for stage in wide.stages) else _WALKED
+        if composable(wide) and wide.size > most:
             rows = [_composed(span, column) for span in some]
         else:
             rows = _descended(wide, some, column)
@@ -128,12 +129,6 @@ def rivals_of(spans: Sequence[Span], column: int | None) -> list[Index | None]:
         for place, one in zip(places, _open(wide, some, rows, column), strict=True):
             found[place] = one if one is not None and len(one) <= _FEW else None
     return found
-
-
-def composes(problem: Problem) -> bool:
-    """Return whether rivals are composed from parts instead of found in cells."""
-    mixed = any(stage.mixed for stage in problem.stages)
-    return composable(problem) and problem.size > (ENOUGH if mixed else _WALKED)
 
 
 def _composed(span: Span, column: int | None) -> Index | None:
@@ -153,9 +148,9 @@ def _descended(problem: Problem, spans: Sequence[Span], column: int | None) -> l
     every = as_index(one_block(coarsened(problem.space, levels[0]).sizes))
     rows: list[Index | None] = []
     for one in spans:
-        axis, choice = one.touched or (0, None)
-        all_matter = choice is None or column is None
-        rows.append(every if all_matter else every[every[:, axis] == choice])
+        axis, choice = one.touched or (0, 0)
+        own = one.touched is not None and column is not None
+        rows.append(every[every[:, axis] == choice] if own else every)
     for wide, narrow in pairwise(levels):
         ratio = np.array(wide) // np.array(narrow)
         inside = np.indices(ratio).reshape(len(ratio), -1).T
@@ -177,17 +172,12 @@ def _open(
     steps: tuple[int, ...] = (),
 ) -> list[Index | None]:
     """Return the designs of each span, or cells of `steps` values, that may win."""
-    found: list[Index | None] = [*rows]
-    asks = [
-        (place, PerturbedPart(span.entry, (span.low, span.high), some))
-        for place, (span, some) in enumerate(zip(spans, rows, strict=True))
-        if some is not None
-    ]
+    known = [(span, some) for span, some in zip(spans, rows, strict=True) if some is not None]
+    asks = [PerturbedPart(span.entry, (span.low, span.high), some) for span, some in known]
     space = coarsened(problem.space, steps) if steps else problem.space
-    every = compare_together(problem, space, [ask for _, ask in asks], steps)
-    for (place, _), seen in zip(asks, every, strict=True):
-        found[place] = seen.rows[_may_win(seen, spans[place].worst, column)]
-    return found
+    every = zip(known, compare_together(problem, space, asks, steps), strict=True)
+    left = iter([seen.rows[_may_win(seen, span.worst, column)] for (span, _), seen in every])
+    return [None if some is None else next(left) for some in rows]
 
 
 def _may_win(seen: Compared, worst: Losses, column: int | None) -> Bool:
@@ -251,10 +241,7 @@ def proofs_text(found: Iterable[Any]) -> str:
 class Line:
     """A question along one number, within limits, and the pool of designs that matter.
 
-    Attributes
-    ----------
-    spans
-        Two values each, and every design that may win between them.
+    `spans` are two values each, and every design that may win between them.
     """
 
     def __init__(
@@ -327,8 +314,7 @@ class Line:
 
     def known(self, value: float) -> Index | None:
         """Return every design that may win at a value, or None if these are unknown."""
-        spans = (rows for low, high, rows in self.spans if low <= value <= high)
-        return next(spans, None)
+        return next((rows for low, high, rows in self.spans if low <= value <= high), None)
 
     def bound(self, answer: AnswerDesigns) -> Index:
         """Return the designs that bound others while an answer holds."""
@@ -414,9 +400,8 @@ def _together(
     except EffortError:
         raise
     except DseError as error:
-        return (
-            [error] if len(asks) == 1 else [one for ask in asks for one in _together([ask], solve)]
-        )
+        alone = len(asks) == 1
+        return [error] if alone else [one for ask in asks for one in _together([ask], solve)]
 
 
 def compare_lines(asks: Sequence[Ask]) -> list[Compared | DseError]:

@@ -171,10 +171,10 @@ class DecisionMap(Printable):
     def section(self) -> Section:
         """The intervals of one number, or each answer's share over two, and their proof."""
         first, second = self.numbers[0], self.numbers[-1]
-        ranges = [
-            f"{entry.name} from {entry.show(low)} to {entry.show(high)}"
-            for entry, (low, high) in zip(self.numbers, self.ranges, strict=True)
-        ]
+        pairs = zip(self.numbers, self.ranges, strict=True)
+        ranges = (
+            f"{one.name} from {one.show(low)} to {one.show(high)}" for one, (low, high) in pairs
+        )
         title = f"{self.question.preference.text}, {' and '.join(ranges)}"
         proofs = proofs_text(one for row in self.rows for one in row.intervals)
         unfinished = (self.unfinished,) if self.unfinished else ()
@@ -212,26 +212,18 @@ class DecisionMap(Printable):
             "unfinished": self.unfinished or None,
         }
         unit = unit_suffix(self.numbers[0].quantity)
-        rows = [
-            [
-                {
-                    f"from{unit}": one.low,
-                    f"to{unit}": one.high,
-                    "answer": one.name,
-                    "at_from": dict(zip(self.goals, one.ends[0], strict=False)),
-                    "at_to": dict(zip(self.goals, one.ends[1], strict=False)),
-                    "proof": one.proof,
-                }
-                for one in row.intervals
-            ]
-            for row in self.rows
-        ]
+        rows = [[self._interval(one, unit) for one in row.intervals] for row in self.rows]
         if len(self.numbers) == 1:
             return facts | {"intervals": rows[0]}
         value = f"second{unit_suffix(self.numbers[1].quantity)}"
         pairs = zip(self.rows, rows, strict=True)
         known = [{value: row.value, "intervals": found} for row, found in pairs]
         return facts | {"rows": known, "shares": self.shares}
+
+    def _interval(self, one: AnswerInterval, unit: str) -> dict[str, Any]:
+        first, last = (dict(zip(self.goals, end, strict=False)) for end in one.ends)
+        about = {f"from{unit}": one.low, f"to{unit}": one.high, "answer": one.name}
+        return about | {"at_from": first, "at_to": last, "proof": one.proof}
 
 
 def _distinct(values: Sequence[float], quantity: str) -> list[str]:
@@ -354,14 +346,14 @@ def _row(begun: DecisionMap, value: float) -> MapRow:
 def _between(rows: dict[float, MapRow], scale: NumberScale, ends: Ends) -> list[float]:
     """Return values between rows with distant boundaries, the widest pair first."""
     pixel = _PIXEL * (scale.place(max(rows)) - scale.place(min(rows)))
-    apart = {
-        pair: scale.place(pair[1]) - scale.place(pair[0])
-        for pair in pairwise(sorted(rows))
-        if not alike(rows[pair[0]], rows[pair[1]], ends)
-    }
-    wide = sorted((pair for pair in apart if apart[pair] > pixel), key=lambda pair: -apart[pair])
-    middles = [(scale.middle(*pair), pair) for pair in wide]
-    return [middle for middle, pair in middles if middle not in pair]
+    apart = [
+        (scale.place(high) - scale.place(low), low, high)
+        for low, high in pairwise(sorted(rows))
+        if not alike(rows[low], rows[high], ends)
+    ]
+    wide = sorted((one for one in apart if one[0] > pixel), key=lambda one: -one[0])
+    middles = [scale.middle(low, high) for _, low, high in wide]
+    return [middle for middle in middles if middle not in rows]
 
 
 def alike(one: MapRow, other: MapRow, ends: Ends) -> bool:
@@ -409,13 +401,13 @@ def read_range(found: Document, written: str) -> tuple[Study, Assumption, float,
     if path is None:
         prepared = study.prepare(found)
         chosen = choose_assumptions(assumptions_of(prepared), name)
+    elif path not in FIELDS:
+        raise UnitError(f"{path} takes choices, not numbers", "sweep a number")
     else:
-        if path not in FIELDS:
-            raise UnitError(f"{path} takes choices, not numbers", "sweep a number")
         column, _ = (_end(name, end, read_unit(FIELDS[path])).column for end in (low, high))
         prepared = study.prepare(override(found, [(path, low)]))
-        known = assumptions_of(prepared)
-        chosen = tuple(a for a in known if a.quantity == column and a.name == path)
+        every = assumptions_of(prepared)
+        chosen = tuple(one for one in every if (one.name, one.quantity) == (path, column))
     if len(chosen) > 1:
         listed = ", ".join(entry.name for entry in chosen[:6])
         raise UnitError(f"{name!r} stands for several numbers", f"write one of {listed}")

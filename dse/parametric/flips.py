@@ -274,16 +274,6 @@ def _lines(flips: Flips, shown: Sequence[Stability]) -> Iterator[str]:
         yield f"Compared up to the ends: {proofs_text(sides)}."
 
 
-def _short_ranges(flips: Flips) -> Iterator[str]:
-    """Yield why ranges stop early, and which designs were varied."""
-    for reason in sorted({side.limited for entry in flips.found for side in entry.sides} - {""}):
-        yield f"Some ranges stop early: {reason}."
-    for axis in flips.study.problem.space.axes:
-        if axis.size > MOST_RECORDS:
-            size = f"{axis.size:,} choices of {axis.name}"
-            yield f"Of the {size} those on the front were varied alone."
-
-
 def _remarks(flips: Flips, left: Sequence[Stability], *, full: bool) -> Iterator[str]:
     """Yield facts beside the table, on those `left` out of it among others."""
     few = [entry.label for entry in flips.moving if entry not in flips.mattering]
@@ -300,7 +290,12 @@ def _remarks(flips: Flips, left: Sequence[Stability], *, full: bool) -> Iterator
             f"Not checked ({flips.seconds:g} s of CPU time used; raise --time): "
             f"{_names(flips.unchecked)}. How far these reach depends on the machine."
         )
-    yield from _short_ranges(flips)
+    for reason in sorted({side.limited for entry in flips.found for side in entry.sides} - {""}):
+        yield f"Some ranges stop early: {reason}."
+    for axis in flips.study.problem.space.axes:
+        if axis.size > MOST_RECORDS:
+            size = f"{axis.size:,} choices of {axis.name}"
+            yield f"Of the {size} those on the front were varied alone."
     if not full:
         yield f"Use --flips to vary each by up to {FACTOR:g}x in both directions."
 
@@ -353,25 +348,17 @@ def _nearest_flips(flips: Flips, most: int) -> Iterator[str]:
 
 def _row(flips: Flips, entry: Stability) -> tuple[str, ...]:
     """Return an assumption as a row of `_HEADERS`."""
-    low, high = (
-        "any" if side.flips_at is None else units.show(side.holds_to, entry.quantity)
-        for side in entry.sides
-    )
-    beyond = [
-        f"{word}: {flips.beyond(side)}"
-        for word, side in (("below", entry.low), ("above", entry.high))
-        if side.flips_at is not None
-    ]
-    savings = [side.saving for side in entry.sides if side.flips_at is not None]
-    return (
-        f"{entry.name}\n{entry.evidence}",
-        units.show(entry.nominal, entry.quantity),
-        f">= {units.show(entry.low.holds_to, entry.quantity)}" if entry.low.limited else low,
-        f"<= {units.show(entry.high.holds_to, entry.quantity)}" if entry.high.limited else high,
-        entry.change_text(entry.nearest()),
-        "; ".join(beyond),
-        "; ".join(_saving_text(saving, flips.hardly) for saving in savings),
-    )
+    ends, beyond, savings = [], [], []
+    for word, sign, side in zip(("below", "above"), (">= ", "<= "), entry.sides, strict=True):
+        end = units.show(side.holds_to, entry.quantity)
+        if side.flips_at is not None:
+            beyond.append(f"{word}: {flips.beyond(side)}")
+            savings.append(_saving_text(side.saving, flips.hardly))
+        ends.append(f"{sign}{end}" if side.limited else "any" if side.flips_at is None else end)
+    nominal = units.show(entry.nominal, entry.quantity)
+    change = entry.change_text(entry.nearest())
+    name = f"{entry.name}\n{entry.evidence}"
+    return name, nominal, *ends, change, "; ".join(beyond), "; ".join(savings)
 
 
 def _saving_text(saving: float | None, hardly: float) -> str:
@@ -383,30 +370,28 @@ def _saving_text(saving: float | None, hardly: float) -> str:
 
 
 def _facts(flips: Flips, entry: Stability) -> dict[str, Any]:
-    unit = unit_suffix(entry.quantity)
-    change = entry.change(entry.nearest())
-    return {
+    unit, change = unit_suffix(entry.quantity), entry.change(entry.nearest())
+    facts: dict[str, Any] = {
         "assumption": entry.name,
         "evidence": entry.evidence,
         f"nominal{unit}": entry.nominal,
         "least_relative_change": None if change is None else abs(change),
         "least_factor": math.exp(entry.distance) if entry.moves else None,
-        **{
-            name: {
-                f"holds_to{unit}": side.holds_to,
-                f"flips_at{unit}": side.flips_at,
-                "relative_change": entry.change(side),
-                "becomes": ", ".join(side.becomes) or None,
-                "differs": ", ".join(difference(side.becomes, flips.answer)) or None,
-                "saving": side.saving if math.isfinite(side.saving or 0.0) else None,
-                "infeasible_beyond": side.saving == math.inf,
-                "proof": side.proof,
-                "range_limited": bool(side.limited),
-                "range_ends_where": side.limited or None,
-            }
-            for name, side in zip(("below", "above"), entry.sides, strict=True)
-        },
     }
+    for name, side in zip(("below", "above"), entry.sides, strict=True):
+        facts[name] = {
+            f"holds_to{unit}": side.holds_to,
+            f"flips_at{unit}": side.flips_at,
+            "relative_change": entry.change(side),
+            "becomes": ", ".join(side.becomes) or None,
+            "differs": ", ".join(difference(side.becomes, flips.answer)) or None,
+            "saving": side.saving if math.isfinite(side.saving or 0.0) else None,
+            "infeasible_beyond": side.saving == math.inf,
+            "proof": side.proof,
+            "range_limited": bool(side.limited),
+            "range_ends_where": side.limited or None,
+        }
+    return facts
 
 
 def find_flips(
@@ -472,10 +457,6 @@ def is_first(entry: Assumption) -> bool:
     return entry.quantity in _FIRST or entry.bound is not None
 
 
-def _stepped(entry: Assumption) -> float:
-    return entry.value if entry.among or entry.integer else entry.value * _STEP
-
-
 def _moved(seen: Compared) -> float:
     """Return the effect of a step on the losses of a design, and its distance from constraints."""
     both = np.concatenate([seen.loss[:, 0], seen.violation[:, 0]], axis=1)
@@ -488,7 +469,8 @@ def _ordered(study: Study, entries: Sequence[Assumption], answer: Index) -> list
     """Return assumptions in the order of `find_flips`, by the effect of a step on an answer."""
     if not entries:
         return []
-    asks = [PerturbedPart(entry, (entry.value, _stepped(entry)), answer) for entry in entries]
+    steps = [e.value if e.among or e.integer else e.value * _STEP for e in entries]
+    asks = [PerturbedPart(e, (e.value, to), answer) for e, to in zip(entries, steps, strict=True)]
     moves = [0.0] * len(asks)
     with suppress(ContractError):
         ends = [end for ask in asks for end in ends_of(ask.entry, ask.values)]
@@ -616,13 +598,14 @@ def figures_of(study: Study, front: Index) -> tuple[Assumption, ...]:
     a record gives as zero may.  Of a large table, only designs of the `front`, (n, d), count.
     """
     rules = study.problem.constraints
-    found = [
-        entry
-        for entry in assumptions_of(study, zero=True, of=front)
-        if not (entry.bound is None and column_path(entry.quantity) in _CHOSEN)
-        and not units.stem(entry.quantity).endswith("exponent")
-        and not (entry.bound is not None and "==" in rules[entry.bound[0]].text)
-    ]
+    found = list[Assumption]()
+    for entry in assumptions_of(study, zero=True, of=front):
+        if entry.bound is not None:
+            fixed = "==" in rules[entry.bound[0]].text
+        else:
+            fixed = column_path(entry.quantity) in _CHOSEN
+        if not fixed and not units.stem(entry.quantity).endswith("exponent"):
+            found.append(entry)
     return (*found, *_zeros(study))
 
 

@@ -82,14 +82,9 @@ def _table(found: DecisionMap) -> Rows:
     yield *heads, f"from{unit}", f"to{unit}", "answer", *values
     for row in found.rows:
         for one in row.intervals:
+            about = repr(one.low), repr(one.high), inert(one.name)
             ends = [*map(repr, sum(one.ends, ()))] or [""] * len(values)
-            yield (
-                *[repr(row.value)] * len(heads),
-                repr(one.low),
-                repr(one.high),
-                inert(one.name),
-                *ends,
-            )
+            yield *[repr(row.value)] * len(heads), *about, *ends
 
 
 def _title(found: DecisionMap) -> str:
@@ -141,8 +136,7 @@ def _bar(axes: Axes, row: int, entry: Stability) -> None:
 
 def _limits(shown: Sequence[Stability]) -> tuple[float, float]:
     """Return a range that shows every flip, with room for its label."""
-    flips = [(e, side) for e in shown for side in e.sides if side.flips_at is not None]
-    ends = [side.holds_to / entry.nominal for entry, side in flips]
+    ends = [s.holds_to / e.nominal for e in shown for s in e.sides if s.flips_at is not None]
     low, high = min([*ends, 0.8]), max([*ends, 1.25])
     room = (high / low) ** 0.16
     return max(low / room, 1 / FACTOR / 2), min(high * room, 2 * FACTOR)
@@ -155,9 +149,8 @@ def crossovers_figure(found: DecisionMap) -> Figure:
     factor, unit = units.scale([ends[1]], number.quantity)
     low, high = (end / factor for end in ends)
     bands, panels = _bands(found, factor), _panels(figure, found, factor)
-    names = [
-        *dict.fromkeys(name for *_, name in bands if name not in (NOTHING_FITS, _NOT_SEARCHED))
-    ]
+    unnamed = (NOTHING_FITS, _NOT_SEARCHED)
+    names = [*dict.fromkeys(name for *_, name in bands if name not in unnamed)]
     for axes in panels:
         shade(axes, bands, names)
         axes.set_xlim(low, high)
@@ -165,9 +158,9 @@ def crossovers_figure(found: DecisionMap) -> Figure:
     label = titled(number.name, unit)
     panels[-1].set_xlabel(f"{label}\n ")
     settle(figure)
-    unnamed = name_bands(panels[0], bands)
-    rest = f"{plural(unnamed, 'interval')} too narrow for a name; the table has all"
-    panels[-1].set_xlabel(f"{label}\n{rest if unnamed else ''}")
+    narrow = name_bands(panels[0], bands)
+    rest = f"{plural(narrow, 'interval')} too narrow for a name; the table has all"
+    panels[-1].set_xlabel(f"{label}\n{rest if narrow else ''}")
     return figure
 
 
@@ -346,15 +339,12 @@ def _colours(found: DecisionMap) -> dict[str, str]:
 def _map_scales(axes: Axes, found: DecisionMap) -> list[float]:
     """Set the ends, ticks and labels of both axes, and return the factors of their units."""
     scales = []
-    for axis, entry, (low, high) in zip(
-        (axes.xaxis, axes.yaxis), found.numbers, found.ranges, strict=True
-    ):
+    for which, entry, (low, high) in zip("xy", found.numbers, found.ranges, strict=True):
         factor, unit = units.scale([high], entry.quantity)
-        log_ticks(axis, low / factor, high / factor)
-        axis.set_label_text(titled(entry.name, unit))
+        log_ticks(getattr(axes, f"{which}axis"), low / factor, high / factor)
+        axes.set(**{f"{which}label": titled(entry.name, unit)})
+        axes.set(**{f"{which}lim": (low / factor, high / factor)})
         scales.append(factor)
-    first, second = (np.array(pair) / by for pair, by in zip(found.ranges, scales, strict=True))
-    axes.set(xlim=first, ylim=second)
     return scales
 
 
@@ -370,9 +360,8 @@ def _regions(found: DecisionMap) -> dict[str, list[Shape]]:
                 regions.setdefault(name, []).append(shape)
             continue
         cells = (*one.intervals, *other.intervals)
-        for left, right in pairwise(
-            sorted({end for cell in cells for end in (cell.low, cell.high)})
-        ):
+        ends = sorted({end for cell in cells for end in (cell.low, cell.high)})
+        for left, right in pairwise(ends):
             names = {row.at(math.sqrt(left * right)) for row in (one, other)}
             shape = [(left, low), (right, low), (right, high), (left, high)]
             regions.setdefault(names.pop() if len(names) == 1 else "", []).append(shape)
