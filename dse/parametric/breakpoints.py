@@ -3,7 +3,7 @@
 A *breakpoint* is the first value at which an answer holds no longer.  Bounds of the space between
 two values leave few designs that can win there, the *rivals*, which are evaluated at many values.
 If too many remain, the space is searched exactly at some values, and each design that wins there
-joins the *pool*, which is evaluated at the others.  Many lines are followed together.
+joins the *pool*, which is evaluated at the others.  Rivals of many lines are found together.
 """
 
 from __future__ import annotations
