@@ -544,8 +544,7 @@ def breakpoints(lines: Sequence[Line], answer: AnswerDesigns) -> list[Breakpoint
     ]
     _find_rivals_up_to(lines, answer, [end.holds_to for end in ends])
     found = [
-        _joined(follow(line, answer, line.entry.value, end.holds_to), end)
-        for (line, _), end in zip(ways, ends, strict=True)
+        _end_among_rivals(line, answer, end) for (line, _), end in zip(ways, ends, strict=True)
     ]
     flips = [(line, one.flips_at) for (line, _), one in zip(ways, found, strict=True)]
     known = [(line, at) for line, at in flips if at is not None and line.known(at) is None]
@@ -576,8 +575,13 @@ def _feasible_to(
     return Breakpoint(holds_to=inside, flips_at=outside)
 
 
-def _joined(found: Breakpoint, end: Breakpoint) -> Breakpoint:
-    """Return the end of an answer among rivals that were found up to another end."""
+def _end_among_rivals(line: Line, answer: AnswerDesigns, end: Breakpoint) -> Breakpoint:
+    """Return how far an answer holds among the rivals up to the end of its feasibility."""
+    start, limit = line.entry.value, end.holds_to
+    to, rows = line.span(start, limit) or (math.nan, answer.rows)
+    if to == limit and np.array_equal(rows, answer.rows) and not line.steps:
+        return end  # there are no others
+    found = follow(line, answer, start, limit)
     found = replace(found, proof=_weaker(found.proof, end.proof))
     if found.flips_at is not None or found.limited:
         return found
