@@ -107,7 +107,6 @@ def run(
     workers: Count | None = None,
     dask: str | None = None,
     resume: bool = False,
-    fresh: bool = False,
     reuse: Paths = (),
     time: str | None = None,
     progress: Progress | None = None,
@@ -138,11 +137,8 @@ def run(
         Scheduler of a Dask cluster that measures, tcp://HOST:8786.  It measures as many designs
         at once as it has threads.
     resume
-        Go on with the run in the output folder: nothing is measured twice.  A study whose
-        designs are not measured is run again.
-    fresh
-        Remove the measurements in the output folder, and begin again.  Without this and `resume`,
-        they are an error.
+        Go on with the run in the output folder: nothing is measured twice.  Without it,
+        measurements there are an error.  A study whose designs are not measured is run again.
     reuse : RUN
         Use the measurements of another run that still hold, and repeat its failed ones.
     time : TIME
@@ -173,8 +169,8 @@ def run(
         It was stopped before it found a feasible design.
     dse.errors.OutputError
         The folder cannot be written: before the search, or after it with the name of a
-        temporary folder in which the run is kept.  It has measurements, and neither
-        `resume` nor `fresh` is given, or the study is not the one to resume.
+        temporary folder in which the run is kept.  It has measurements, and
+        `resume` is not given, or the study is not the one to resume.
     dse.errors.StoreError
         Measurements cannot be kept or read.  The note of an error that ends a run with
         measurements has the command to go on.
@@ -190,18 +186,17 @@ def run(
         effort_s=limits.seconds if time else None,
         measures=True,
         resume=resume,
-        fresh=fresh,
         reuse=paths(reuse),
     )
     with run_place(out, document, options) as kept:
-        with kept.measuring as (document, options):
+        with kept.measuring as (document, options, command):
             done = run_study(document, options, progress, stop=stop)
             if not done.feasible:
                 from dse.parametric.infeasible import require_any_feasible  # rarely needed
 
                 require_any_feasible(done, stop, limits)
         result = Result(done)
-        result.resume = kept.command
+        result.resume = command
         if callback is not None:
             callback(result)
         if kept.place is not None:

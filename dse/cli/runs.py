@@ -117,7 +117,7 @@ def run(
 
     _name_programs(call)
     try:
-        with _infeasible(call, folder, json=json, named=out is not None, report=report):
+        with _infeasible(call, folder, json=json, report=report):
             with INTERRUPT.deferred() as stop:
                 result = call(out=folder, progress=progress, stop=stop, callback=first)
             if report:
@@ -154,30 +154,18 @@ def _name_programs(call: Call) -> None:
 
 
 @contextmanager
-def _infeasible(
-    call: Call, folder: Path, *, json: bool, named: bool, report: bool
-) -> Iterator[None]:
-    """Print and write the missed constraints if no design is feasible."""
+def _infeasible(call: Call, folder: Path, *, json: bool, report: bool) -> Iterator[None]:
+    """Print the missed constraints if no design is feasible, and write their page."""
     try:
         yield
     except InfeasibleError as error:
         if json:
             show_json(error.facts)
-        if named:
-            _write_missed(error, folder)
         if report:
             load, given = imported("dse.api.studies:load"), call.given
             study = load(given["study"], overrides=given.get("overrides"))
             imported("dse.api.pages:report_infeasible")(study, error, folder)
         raise
-
-
-def _write_missed(error: InfeasibleError, out: Path) -> None:
-    """Save the missed constraints in the folder that was named for the run."""
-    try:
-        imported("dse.runs.result:save_missed")(error.facts, out)
-    except OutputError as fault:  # the missed constraints are printed all the same
-        warn(f"the missed constraints are not kept: {fault}")
 
 
 def _show_run(result: Result, folder: Path, *, plots: bool, json: bool) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from heapq import heappop, heappush
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
@@ -18,15 +18,9 @@ from dse.errors import FOREIGN, DseError, OutputError
 from dse.measure.function import FunctionEvaluator
 from dse.workers.programs import STOP_PERIOD_S, SUPERVISOR_PATIENCE_S
 
-RETRY_WAIT_S = 60.0
-"""Longest time before a design is tried again."""
-
 REPEATED = ("exit", "signal", "timeout", "output", "worker")
 """Kinds of failure that are tried again, as a licence or a disk may return.  The memory does not
 grow."""
-
-Running = tuple[Mapping[str, Value], float]
-"""A design in progress, and the beginning of its attempt in seconds since the epoch."""
 
 Ended = Sequence[tuple[int, Measurement]]
 """Numbers and measurements of ended attempts."""
@@ -93,11 +87,15 @@ def failed(kind: str, cause: str) -> Measurement:
 
 
 class Threads(AbstractContextManager["Threads"]):
-    """A thread for each attempt, which waits for a program or calls a function."""
+    """A thread for each attempt, which waits for a program or calls a function.
+
+    One function at once is called in the thread of the caller, where an interrupt ends it.
+    """
 
     def __init__(self, evaluator: Evaluator, size: int) -> None:
         """Begin without a thread."""
         self.evaluator, self.size = evaluator, size
+        self.in_turn = size == 1 and isinstance(evaluator, FunctionEvaluator)
         self._forget()
 
     def _forget(self) -> None:
@@ -110,8 +108,11 @@ class Threads(AbstractContextManager["Threads"]):
         self.drop()
 
     def begin(self, attempt: Attempt) -> None:
-        """Start a thread."""
+        """Start a thread, or measure at once."""
         arguments = attempt, self.done, self.stop.is_set
+        if self.in_turn:
+            self._measure(*arguments)
+            return
         thread = Thread(target=self._measure, args=arguments, daemon=True)
         self.running[attempt.number] = thread
         thread.start()
@@ -146,20 +147,6 @@ class Threads(AbstractContextManager["Threads"]):
             done.put((attempt.number, error))
 
 
-class InTurn(Threads):
-    """Measurement in the thread of the caller, which an interrupt ends."""
-
-    def begin(self, attempt: Attempt) -> None:
-        """Measure."""
-        self._measure(attempt, self.done, self.stop.is_set)
-
-
-def workers_for(evaluator: Evaluator, count: int) -> Workers:
-    """Return workers on this machine, as a context for any number of calls of `measured`."""
-    in_turn = count == 1 and isinstance(evaluator, FunctionEvaluator)
-    return InTurn(evaluator, 1) if in_turn else Threads(evaluator, count)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Terms:
     """Conditions of measurements.
@@ -177,9 +164,6 @@ class Terms:
         just succeeded are returned.
     may_begin
         Once it is False, no attempt begins, and those in progress come to their end.
-    watch
-        Called before each attempt, and at 10 Hz, with the attempts in progress, by the position of
-        their designs.
     """
 
     retries: int
@@ -187,7 +171,6 @@ class Terms:
     keep: bool = True
     stop: Callable[[], bool] = lambda: False
     may_begin: Callable[[], bool] = lambda: True
-    watch: Callable[[Mapping[int, Running]], None] = lambda running: None
 
 
 def measured(
@@ -204,72 +187,48 @@ def measured(
     Raises
     ------
     DseError
-        The evaluator cannot be started at all.
+        The evaluator cannot be started at all, so that every design would fail in the same way.
     OutputError
         Working folders cannot be written.
     """
-    batch = _Batch(evaluator.identity, designs, terms)
-    own = workers_for(evaluator, workers) if isinstance(workers, int) else nullcontext(workers)
+    waiting, running = deque(range(len(designs))), set[int]()
+    before: dict[int, Measurement] = {}
+    own = Threads(evaluator, workers) if isinstance(workers, int) else nullcontext(workers)
     with own as crew:
         try:
-            while (batch.waiting or batch.running) and not terms.stop():
-                if terms.may_begin():
-                    batch.give_out(crew)
-                elif not batch.running:
+            while (waiting or running) and not terms.stop():
+                while waiting and len(running) < crew.size and terms.may_begin():
+                    number = waiting.popleft()
+                    running.add(number)
+                    crew.begin(_attempt(evaluator, number, designs[number], terms))
+                if not running and not terms.may_begin():
                     return
-                terms.watch(batch.running)
                 for number, found in crew.ended(STOP_PERIOD_S):
                     if terms.stop() and found.failed:
                         continue  # the stop may be the cause
-                    if last := batch.take(number, found):
-                        yield number, last
+                    running.remove(number)
+                    total = _total(before.get(number), found)
+                    if total.kind in REPEATED and total.attempts <= terms.retries:
+                        before[number] = total
+                        waiting.append(number)
+                    else:
+                        yield number, total
         finally:
             crew.drop()
 
 
-class _Batch:
-    """Designs that wait for an attempt, and the attempts so far."""
+def _attempt(
+    evaluator: Evaluator, number: int, design: Mapping[str, Value], terms: Terms
+) -> Attempt:
+    folder = terms.folder / key(evaluator.identity, design)[:16]
+    return Attempt(number=number, design=design, folder=folder, keep=terms.keep)
 
-    def __init__(self, identity: str, designs: Sequence[Mapping[str, Value]], terms: Terms) -> None:
-        self.identity, self.designs, self.terms = identity, designs, terms
-        self.waiting = [(0.0, number) for number in range(len(designs))]  # a heap, by time
-        self.attempts = [0] * len(designs)
-        self.spent_s = [0.0] * len(designs)
-        self.running: dict[int, Running] = {}
 
-    def give_out(self, workers: Workers) -> None:
-        """Begin as many attempts as workers have room for and as are due."""
-        terms = self.terms
-        while (
-            self.waiting
-            and len(self.running) < workers.size
-            and self.waiting[0][0] <= time.monotonic()
-        ):
-            _, number = heappop(self.waiting)
-            design = self.designs[number]
-            place = terms.folder / key(self.identity, design)[:16]
-            self.running[number] = design, time.time()
-            terms.watch(self.running)
-            workers.begin(Attempt(number=number, design=design, folder=place, keep=terms.keep))
-
-    def take(self, number: int, found: Measurement) -> Measurement | None:
-        """Return the measurement of a design, or None if it is tried again.
-
-        The time before the next attempt is 1 s, doubled after each.
-
-        Raises
-        ------
-        DseError
-            The program cannot be started, so that every design would fail in the same way.
-        """
-        if found.kind == "start":
-            raise DseError(f"{found.cause}; nothing can be measured")
-        del self.running[number]
-        self.attempts[number] += found.attempts
-        self.spent_s[number] += found.seconds
-        attempts = self.attempts[number]
-        if found.kind not in REPEATED or attempts > self.terms.retries:
-            return replace(found, attempts=attempts, seconds=self.spent_s[number])
-        due = time.monotonic() + min(RETRY_WAIT_S, 2.0 ** (attempts - 1))
-        heappush(self.waiting, (due, number))
-        return None
+def _total(before: Measurement | None, found: Measurement) -> Measurement:
+    """Return a measurement with the attempts and the time of those before it."""
+    if found.kind == "start":
+        raise DseError(f"{found.cause}; nothing can be measured")
+    if before is None:
+        return found
+    attempts, seconds = before.attempts + found.attempts, before.seconds + found.seconds
+    return replace(found, attempts=attempts, seconds=seconds)

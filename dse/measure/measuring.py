@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol, runtime_checkable
@@ -14,15 +13,12 @@ from dse import search
 from dse.algebra.units import duration
 from dse.contract.evaluators import Measurement, RecordedEvaluator
 from dse.errors import BudgetError, MeasurementError
-from dse.measure import attempts
-from dse.measure.attempts import Running, Terms, Workers
+from dse.measure.attempts import Terms, Threads, Workers, measured
 from dse.measure.dask import Cluster
 from dse.model.measured import Design, MeasurementSetup
 from dse.model.problem import Problem
 from dse.reports.text import plural
-from dse.runs.limits import WATCH_PERIOD_S
 from dse.runs.measurements import ONLY_RUNS, causes_text
-from dse.runs.record import begin_manifest
 from dse.search import FAILING, SearchSettings
 from dse.search.exact.work import StopError
 from dse.study.measuring import Working
@@ -78,16 +74,23 @@ def let_measure(
 
 @contextmanager
 def _opened(
-    setup: MeasurementSetup, said: EvaluateSection, working: Working, planned: int
+    setup: MeasurementSetup, section: EvaluateSection, working: Working, planned: int
 ) -> Iterator[None]:
-    options, evaluator = working.options, setup.evaluator
+    options = working.options
     crew: Workers
-    if options.dask is None:
-        crew = attempts.workers_for(evaluator, options.workers or said.workers)
+    if options.dask is not None:
+        crew = Cluster(setup.evaluator, options.dask)
     else:
-        crew = Cluster(evaluator, options.dask)
+        crew = Threads(setup.evaluator, options.workers or section.workers)
     with _working_folder(options.folder) as folder, crew as workers:
-        ask = _Measuring(setup, workers, said, folder, working, planned)
+        terms = Terms(
+            retries=section.retries,
+            folder=folder,
+            keep=options.folder is not None,
+            stop=working.stop or (lambda: False),
+            may_begin=working.spending.may_begin,
+        )
+        ask = partial(_measured, setup, section, working, workers, terms, planned)
         with setup.measuring(ask, working.spending):
             yield
 
@@ -107,80 +110,47 @@ def _working_folder(kept: Path | None) -> Iterator[Path]:
             kept.rmdir()
 
 
-@dataclass
-class _Measuring:
-    """Measurement of designs with reports of its progress, see `dse.model.measured.Ask`."""
+def _measured(
+    setup: MeasurementSetup,
+    section: EvaluateSection,
+    working: Working,
+    workers: Workers,
+    terms: Terms,
+    planned: int,
+    designs: Sequence[Design],
+) -> Iterator[tuple[int, Measurement]]:
+    """Yield the position and measurement of each design, and report the progress.
 
-    setup: MeasurementSetup
-    workers: Workers
-    section: EvaluateSection
-    folder: Path
-    working: Working
-    planned: int
-    since: float = field(default_factory=time.time)
-    shown: list[float] | None = None
-    written: float = 0.0
-
-    def __call__(self, designs: Sequence[Design]) -> Iterator[tuple[int, Measurement]]:
-        """Yield the position and measurement of each design.
-
-        Raises
-        ------
-        StopError, FailingError, BudgetError
-            Before all of them are measured.
-        """
-        self._stop_if_failing()
-        spending, done = self.working.spending, 0
-        before, failed = len(self.setup.seen), len(self.setup.failures)
-        stop = self.working.stop or (lambda: False)
-        terms = Terms(
-            retries=self.section.retries,
-            folder=self.folder,
-            keep=self.working.options.folder is not None,
-            stop=stop,
-            may_begin=spending.may_begin,
-            watch=self._watch,
-        )
-        found = attempts.measured(self.setup.evaluator, designs, self.workers, terms)
-        with spending.measuring():
-            for done, (position, measurement) in enumerate(found, 1):
-                failed += measurement.failed
-                spending.took(measurement)
-                spending.met(measurement, self.section.stop_at_failures)
-                self._show(before + done, len(designs) - done, failed)
-                yield position, measurement
-                self._stop_if_failing()
-        if stop():
-            raise StopError("it was interrupted")
-        if done < len(designs):
-            raise BudgetError(
-                f"the budget of time is used: measuring took {duration(spending.elapsed_s)} of "
-                f"{duration(spending.time_s)}, and a design takes up to "
-                f"{duration(spending.longest_s)}"
-            )
-
-    def _watch(self, running: Mapping[int, Running]) -> None:
-        """Write the attempts in progress to the record of the run."""
-        now, begun = time.monotonic(), [since for _, since in running.values()]
-        path = self.working.options.record
-        if path is None or self.shown == begun or now - self.written < WATCH_PERIOD_S:
-            return
-        self.shown, self.written = begun, now
-        begin_manifest(
-            path,
-            since=self.since,
-            workers=self.workers.size,
-            unit_names=dict(self.setup.unit_names),
-            running=[{"design": dict(one), "since": since} for one, since in running.values()],
+    Raises
+    ------
+    StopError, FailingError, BudgetError
+        Before all of them are measured.
+    """
+    spending, progress, done = working.spending, working.progress, 0
+    before, failed = len(setup.seen), len(setup.failures)
+    _stop_if(spending.failing)
+    found = measured(setup.evaluator, designs, workers, terms)
+    with spending.measuring():
+        for done, (position, measurement) in enumerate(found, 1):
+            failed += measurement.failed
+            spending.took(measurement)
+            spending.met(measurement, section.stop_at_failures)
+            if progress is not None:
+                progress(before + done, planned)
+            if isinstance(progress, Narrator):
+                left = min(len(designs) - done, workers.size)
+                progress.tell(f"{left} running, {failed} failed")
+            yield position, measurement
+            _stop_if(spending.failing)
+    if terms.stop():
+        raise StopError("it was interrupted")
+    if done < len(designs):
+        raise BudgetError(
+            f"the budget of time is used: measuring took {duration(spending.elapsed_s)} of "
+            f"{duration(spending.time_s)}, and a design takes up to {duration(spending.longest_s)}"
         )
 
-    def _stop_if_failing(self) -> None:
-        if self.working.spending.failing:
-            raise FailingError(self.working.spending.failing)
 
-    def _show(self, done: int, left: int, failed: int) -> None:
-        progress = self.working.progress
-        if progress is not None:
-            progress(done, self.planned)
-        if isinstance(progress, Narrator):
-            progress.tell(f"{min(left, self.workers.size)} running, {failed} failed")
+def _stop_if(failing: str) -> None:
+    if failing:
+        raise FailingError(failing)

@@ -32,7 +32,6 @@ from dse.study.measuring import (
     MEASURING,
     STORE,
     STORE_FILES,
-    Keeping,
     RunRecord,
     RunSearch,
     StoredMeasurement,
@@ -46,32 +45,6 @@ _SAME = ("study", "search", "identity", "inputs")
 """Entries of the record that a resumed run shares with the earlier one."""
 
 _RECORD = TypeAdapter(RunRecord)
-
-
-def kept_run(place: WorkingFolder, document: Document, options: Options) -> tuple[str, Keeping]:
-    """Return the command that resumes a run, and a context that keeps its measurements.
-
-    Raises
-    ------
-    OutputError
-        The folder has measurements, and `options` neither resumes nor removes them, or both.
-    """
-    record = run_record(document, options)
-    resume = resume_command(record, place.target)
-    if options.resume and options.fresh:
-        raise OutputError(
-            "--resume goes on, and --fresh begins again; "
-            "leave one of them out (`resume` and `fresh` in Python)"
-        )
-    again = options.resume or options.fresh
-    if count := 0 if again else len(rows_in(place.place)):
-        state = "a" if (place.place / MANIFEST).is_file() else "an unfinished"
-        raise OutputError(
-            f"{place.target} holds {plural(count, 'measurement')} of {state} run; go on with it: "
-            f"{resume}; or name another --out, or remove them with --fresh (`out` and `fresh` in "
-            f"Python)"
-        )
-    return resume, _keeping(place, document, options, record)
 
 
 def rows_in(folder: Path) -> Sequence[StoredMeasurement]:
@@ -89,7 +62,7 @@ def run_record(document: Document, options: Options) -> RunRecord:
     measured, settings = prepared.problem.measured, options.apply(prepared.settings)
     if measured is None:
         raise TypeError("a run of models keeps no record before its end")
-    search.check_search(prepared.problem, settings)  # before --fresh removes anything
+    search.check_search(prepared.problem, settings)  # before a folder is made
     data = {name: part for name, part in document.data.items() if name != "search"}
     if isinstance(data.get(EVALUATE), dict):  # their number makes no difference
         data[EVALUATE] = {n: each for n, each in data[EVALUATE].items() if n != "workers"}
@@ -143,18 +116,28 @@ def resume_command(record: RunRecord, folder: Path) -> str:
 
 
 @contextmanager
-def _keeping(
-    place: WorkingFolder, document: Document, options: Options, record: RunRecord
-) -> Iterator[tuple[Document, Options]]:
-    """Yield a study whose measurements are kept in the folder of its run, and its options.
+def kept_run(
+    place: WorkingFolder, document: Document, options: Options
+) -> Iterator[tuple[Document, Options, str]]:
+    """Yield a study whose measurements are kept, its options, and the command that resumes it.
 
-    The note of an error that ends it has the command to go on.
+    The note of an error that ends it has the command.
+
+    Raises
+    ------
+    OutputError
+        The folder has measurements, and `options` does not resume, or the study is another one.
     """
-    folder = place.place
+    record, folder = run_record(document, options), place.place
+    resume = resume_command(record, place.target)
+    if not options.resume and (count := len(rows_in(folder))):
+        state = "a" if (folder / MANIFEST).is_file() else "an unfinished"
+        raise OutputError(
+            f"{place.target} holds {plural(count, 'measurement')} of {state} run; go on with it: "
+            f"{resume}; or name another --out, or remove the folder (`out` in Python)"
+        )
     with ExitStack() as opened:
         others = tuple(opened.enter_context(open_to_read(other)) for other in options.reuse)
-        if options.fresh:
-            _remove(folder)
         made = [above for above in (folder, *folder.parents) if not above.exists()]
         folder.mkdir(parents=True, exist_ok=True)
         opened.callback(_remove_if_empty, folder, made)
@@ -166,16 +149,12 @@ def _keeping(
             caches.append(StoreCache(store, identity, others, ranges))
             return caches[-1]
 
-        inside = replace(
-            options,
-            folder=folder / MEASURING,
-            record=place.path / MANIFEST,
-            spent_s=time_measuring(store.found.values()),
-        )
+        spent_s = time_measuring(store.found.values())
+        inside = replace(options, folder=folder / MEASURING, spent_s=spent_s)
         try:
-            yield replace(document, caches=cache), inside
+            yield replace(document, caches=cache), inside, resume
         except BaseException as error:
-            _note_how_to_go_on(error, folder, resume_command(record, place.target))
+            _note_how_to_go_on(error, folder, resume)
             raise
         finally:
             for each in caches:
@@ -199,13 +178,13 @@ def _require_same(store: Store, record: RunRecord, folder: Path) -> None:
     held, reuse, named = plural(len(store), "measurement"), "", ""
     means = f"what measures has changed, so that its {held} no longer hold: all is measured again"
     if old["identity"] == new["identity"]:
-        reuse, named = f"--reuse {shlex.quote(str(folder))} ", "`reuse`, "
+        reuse, named = f"--reuse {shlex.quote(str(folder))} ", "`reuse` and "
         means = f"what measures is the same, so that its {held} hold"
     lines = "\n".join(f"  {line}" for line in changed)
     raise OutputError(
         f"{folder} holds a run that was started otherwise; what changed:\n{lines}\n{means}; undo "
-        f"the changes, or run the changed study in a folder of its own: {reuse}--out NEW, or begin "
-        f"again here: --fresh ({named}`out` and `fresh` in Python)"
+        f"the changes, or run the changed study in a folder of its own: {reuse}--out NEW "
+        f"({named}`out` in Python)"
     )
 
 
@@ -238,18 +217,14 @@ def _remove_if_empty(folder: Path, made: Sequence[Path]) -> None:
     """Remove a store without measurements, and the folders that were made for it."""
     with suppress(OSError, StoreError):
         if not rows_in(folder):
-            _remove(folder)
+            for name in STORE_FILES:
+                (folder / name).unlink(missing_ok=True)
+            shutil.rmtree(folder / MEASURING, ignore_errors=True)
             for each in made:
                 each.rmdir()
 
 
-def _remove(folder: Path) -> None:
-    for name in STORE_FILES:
-        (folder / name).unlink(missing_ok=True)
-    shutil.rmtree(folder / MEASURING, ignore_errors=True)
-
-
-def carry(run: Path | None, recorded: RecordedEvaluator | None, fresh: Path) -> int:
+def carry(run: Path | None, recorded: RecordedEvaluator, fresh: Path) -> int:
     """Copy the measurements in the folder of a run, or else `recorded` ones, to a new folder.
 
     Returns their number.
@@ -259,12 +234,8 @@ def carry(run: Path | None, recorded: RecordedEvaluator | None, fresh: Path) -> 
             store.copy_to(fresh)
             count = len(store)
         if (run / MEASURING).is_dir():
-            shutil.copytree(
-                run / MEASURING, fresh / MEASURING, copy_function=_linked, symlinks=True
-            )
+            shutil.copytree(run / MEASURING, fresh / MEASURING, ignore=_odd, symlinks=True)
         return count
-    if recorded is None:
-        return 0
     pairs = {key(recorded.identity, design): (design, one) for design, one in recorded.found}
     with open_store(fresh) as store:
         store.keep(
@@ -275,14 +246,10 @@ def carry(run: Path | None, recorded: RecordedEvaluator | None, fresh: Path) -> 
     return len(pairs)
 
 
-def _linked(source: str, target: str) -> None:
-    """Link or copy a file.  Sockets and pipes are omitted."""
-    if not os.path.isfile(source):
-        return
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copy2(source, target)
+def _odd(folder: str, names: list[str]) -> list[str]:
+    """Return the sockets and pipes among the names in a folder, which are not copied."""
+    paths = {name: os.path.join(folder, name) for name in names}
+    return [n for n, path in paths.items() if not (os.path.isfile(path) or os.path.isdir(path))]
 
 
 def stored_run(folder: Path) -> StoredRun | None:

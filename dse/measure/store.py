@@ -42,7 +42,7 @@ WRITER_WAIT_S = 60.0
 
 GO_ON = "go on with --resume (`resume` in Python)"
 
-COPY = "put back a copy of it, or begin again with --fresh (`fresh` in Python)"
+COPY = "put back a copy of it, or remove it and begin again"
 
 _ROW = TypeAdapter(StoredMeasurement)
 
@@ -166,7 +166,7 @@ def _check(path: Path, connection: sqlite3.Connection) -> None:
     if version != VERSION:
         raise StoreError(
             f"{path} has version {version} of the schema, and this program knows {VERSION}; "
-            f"use the program that wrote it, or begin again with --fresh (`fresh` in Python)"
+            f"use the program that wrote it, or remove it and begin again"
         )
     tables = connection.execute("SELECT sql FROM sqlite_master WHERE sql NOT NULL").fetchall()
     if found != "ok" or tables != [(SCHEMA,)]:
@@ -302,11 +302,7 @@ class Store:
 
 def stored_cells(number: int, row: StoredMeasurement) -> tuple[int, str, str]:
     """Return the cells of a measurement: number, content, checksum."""
-    entries = asdict(row)
-    found = entries["measurement"]
-    found["values"] = {name: float(value) for name, value in found["values"].items()}
-    design = {k: v if isinstance(v, str) else float(v) for k, v in row.design.items()}
-    return _sealed(number, entries | {"design": design})
+    return _sealed(number, asdict(row))
 
 
 def read_cells(cells: Sequence[Any]) -> StoredMeasurement:

@@ -23,9 +23,6 @@ SO_FAR_DESIGNS = 1_000_000
 BOUND_TOLERANCE = 1e-9
 """Relative tolerance of written numbers."""
 
-WATCH_PERIOD_S = 0.5
-"""Least time between two records of the attempts in progress."""
-
 CAUSES, CAUSE_DESIGNS = 8, 3
 """Most causes of failures in a message, and designs of each."""
 

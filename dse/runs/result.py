@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -17,7 +16,7 @@ from dse.errors import FOREIGN, ArgumentError, OutputError
 from dse.files import inputs
 from dse.files.document import Document
 from dse.files.json import json_text
-from dse.files.whole_folders import WorkingFolder, new_folder, working_folder
+from dse.files.whole_folders import WorkingFolder, working_folder
 from dse.model.evaluation import Evaluation, distinct_rows
 from dse.model.problem import Problem
 from dse.model.space import Index, as_index
@@ -41,7 +40,7 @@ from dse.runs.tables import (
     write_front,
 )
 from dse.search.open_problem import opened
-from dse.study.measuring import STORE, STORED, Keeping, measuring
+from dse.study.measuring import STORED, Keeping, measuring
 from dse.study.overrides import sweep_of
 from dse.study.study import Study, prepare, whole_document
 
@@ -57,13 +56,7 @@ SLIDE = ("slide.png", "slide.svg")
 FILES = (FRONT, EVALUATIONS, MANIFEST, *PICTURES)
 """Files of a run with all extras."""
 
-MISSED = "infeasible.json"
-"""The file of an infeasible study."""
-
-_EARLIER = ("evaluations.csv.gz", "measurements.json")
-"""Files that earlier versions wrote."""
-
-REPLACED = (*FILES, PAGE, *SLIDE, MISSED, *_EARLIER)
+REPLACED = (*FILES, PAGE, *SLIDE)
 """Files that a run may replace, besides copies of tables."""
 
 _UNKEPT = (
@@ -302,11 +295,10 @@ class Result(Printable):
 
 @dataclass(frozen=True)
 class RunPlace:
-    """The folder of a run or None, its measurements, the command that goes on, and notes."""
+    """The folder of a run or None, its measurements, and notes."""
 
     place: WorkingFolder | None
     measuring: Keeping
-    command: str = ""
     notes: Sequence[str] = ()
 
 
@@ -321,7 +313,7 @@ def run_place(out: str | Path | None, document: Document, options: Options) -> I
     OutputError, StoreError
         The folder has measurements of another study, or some cannot be read.
     """
-    measures, plain = document.measures, nullcontext((document, options))
+    measures, plain = document.measures, nullcontext((document, options, ""))
     if options.reuse and (out is None or not measures):
         why = (
             "the run has no folder to keep measurements in, `out`"
@@ -334,13 +326,12 @@ def run_place(out: str | Path | None, document: Document, options: Options) -> I
             raise ArgumentError(f"{name}: nothing of this study is measured; leave it out")
     if out is None:
         yield RunPlace(None, plain)
-    elif not measures:
-        with run_folder(out, document) as place:
-            yield RunPlace(place, plain, notes=(BEGUN_AGAIN,) if options.resume else ())
-    else:
-        with run_folder(out, document, STORED) as place:
-            command, keeping = measuring().keeps(place, document, options)
-            yield RunPlace(place, keeping, command)
+        return
+    with run_folder(out, document, STORED if measures else ()) as place:
+        if measures:
+            yield RunPlace(place, measuring().keeps(place, document, options))
+        else:
+            yield RunPlace(place, plain, (BEGUN_AGAIN,) if options.resume else ())
 
 
 @contextmanager
@@ -367,22 +358,6 @@ def run_folder(
     with working_folder(target, (*REPLACED, *owned, *kept)) as place:
         begin_manifest(place.path / MANIFEST, study_file=document.file)
         yield place
-
-
-def save_missed(facts: Mapping[str, Any], out: Path) -> None:
-    """Write the facts of an `InfeasibleError` into a folder, and keep its measurements.
-
-    Raises
-    ------
-    OutputError
-        The folder holds something else, or cannot be written.
-    """
-    place = Path(os.path.realpath(out))
-    measured = (place / STORE).is_file()
-    with new_folder(out, (MISSED, PAGE, *(STORED if measured else ()))) as folder:
-        if measured:
-            measuring().carry(place, None, folder)
-        (folder / MISSED).write_text(json_text(facts) + "\n", encoding="utf-8")
 
 
 def _counted(problem: Problem, index: Index) -> Index:

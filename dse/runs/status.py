@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -59,87 +59,66 @@ def status_of(folder: Path) -> Status:
     hidden, alive = under_way(folder) or (folder, False)
     watch = begun_manifest(hidden) if alive else {}
     manifest = read_manifest(folder) if os.path.lexists(folder / MANIFEST) else None
-    state = _state(manifest, alive=alive)
     kept = measuring().stored(folder) if os.path.lexists(folder / STORE) else None
-    if kept is None and state == "killed":
-        raise _no_record(folder)
+    if alive or manifest is None:
+        state = "running" if alive else "killed"
+    else:
+        state = "interrupted" if manifest["interrupted"] else "finished"
+    if kept is None:
+        if state == "killed":
+            raise not_a_run(folder, FileNotFoundError(2, "no such file", MANIFEST))
+        question = str(manifest["question"]) if manifest else ""
+        sections = [_of_models(state, watch, manifest)]
+        return Status(question=question, preference="", sections=tuple(sections))
+    sections = [_of_measurements(kept, state, watch, manifest), *_failed(kept)]
+    sections += _so_far(kept, state)
+    if state in ("killed", "interrupted"):
+        failed = kept.rows and all(row.measurement.failed for row in kept.rows)
+        line = retry_text(folder) if failed else f"go on with: {kept.resume}"
+        sections.append(Section("resume", lines=(line,), facts=kept.resume))
+    return Status(question=kept.record.question, preference="", sections=tuple(sections))
+
+
+def _state_rows(
+    state: str, watch: Mapping[str, Any], manifest: Mapping[str, Any] | None
+) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Return the rows of a state in words, and of the front of a finished run."""
     shown = {
         "running": f"running, process {watch['process']} on {watch['host']}" if watch else state,
         "killed": "not finished, and no process works on it",
     }.get(state, state)
-    front = []
-    if manifest is not None:
-        count = plural(int(manifest["front"]), "design")
-        front = [("front", f"{count}, {proof_of(manifest)}")]
-    if kept is None:
-        sections = [_of_models(state, [("state", shown)], front, watch, manifest)]
-    else:
-        sections = [_of_measurements(kept, state, [("state", shown)], front, watch)]
-        sections += [*_running(watch), *_failed(kept), *_so_far(kept, state)]
-    if kept is not None and state in ("killed", "interrupted"):
-        sections.append(_resume(folder, kept))
-    question = kept.record.question if kept else str(manifest["question"]) if manifest else ""
-    return Status(question=question, preference="", sections=tuple(sections))
+    if manifest is None:
+        return [("state", shown)], []
+    count = plural(int(manifest["front"]), "design")
+    return [("state", shown)], [("front", f"{count}, {proof_of(manifest)}")]
 
 
-Pairs = Sequence[tuple[str, str]]
-
-
-def _state(manifest: Mapping[str, Any] | None, *, alive: bool) -> str:
-    """Return the state of a run from its record, if there is one."""
-    if alive or manifest is None:
-        return "running" if alive else "killed"
-    return "interrupted" if manifest["interrupted"] else "finished"
-
-
-def _no_record(folder: Path) -> OutputError:
-    """Return the error of a folder without the record of a run."""
-    if not (folder / STORE).is_file():
-        return not_a_run(folder, FileNotFoundError(2, "no such file", MANIFEST))
-    return OutputError(
-        f"{folder} does not say of which study it is; use what it has by: dse run STUDY "
-        f"--reuse {folder} --out NEW"
-    )
-
-
-def _resume(folder: Path, kept: StoredRun) -> Section:
-    """Return how to go on with a run."""
-    failed = kept.rows and all(row.measurement.failed for row in kept.rows)
-    line = retry_text(folder) if failed else f"go on with: {kept.resume}"
-    return Section("resume", lines=(line,), facts=kept.resume)
-
-
-def _of_models(
-    state: str,
-    first: Pairs,
-    front: Pairs,
-    watch: Mapping[str, Any],
-    manifest: Mapping[str, Any] | None,
-) -> Section:
+def _of_models(state: str, watch: Mapping[str, Any], manifest: Mapping[str, Any] | None) -> Section:
     """Return the state of a run of models, which keeps nothing before its end."""
-    facts, pairs = {"state": state}, [*first]
+    (rows, front), facts = _state_rows(state, watch, manifest), {"state": state}
     if watch:
-        pairs.append(("study", str(watch.get("study_file", ""))))
+        rows.append(("study", str(watch.get("study_file", ""))))
     if manifest is not None:
         names = ("evaluated", "designs", "front", "hypervolume", "wall_s")
         facts |= {name: manifest[name] for name in names if name in manifest}
         before = " by the run before" if state == "running" else ""
         done = f"{manifest['evaluated']:,} of {designs_of(manifest):,} evaluated{before}"
-        pairs += [("designs", done), *front]
+        rows += [("designs", done), *front]
     remarks = (
         "nothing is measured, so that nothing is kept before the end: --resume (`resume` in "
         "Python) begins again",
     ) * (state == "running")
-    return Section("state", rows=tuple(pairs), facts=facts, remarks=remarks)
+    return Section("state", rows=tuple(rows), facts=facts, remarks=remarks)
 
 
 def _of_measurements(
-    kept: StoredRun, state: str, first: Pairs, front: Pairs, watch: Mapping[str, Any]
+    kept: StoredRun, state: str, watch: Mapping[str, Any], manifest: Mapping[str, Any] | None
 ) -> Section:
     designs = [row.measurement for row in kept.rows]
     settings, planned = kept.record.search, kept.record.planned
     ledger = ledger_of_measured(designs, unknown=max(planned - len(designs), 0))
-    times, left = _since(kept.rows, watch), planned - len(designs)  # the rest takes as long
+    begun, left = watch.get("since", math.inf), planned - len(designs)
+    times = [row.kept_at - begun for row in kept.rows if row.kept_at >= begun]  # of this process
     facts: dict[str, Any] = {
         "state": state,
         "measured": len(designs),
@@ -155,42 +134,20 @@ def _of_measurements(
     }
     infeasible = f", {ledger.infeasible:,} of them infeasible" * bool(ledger.infeasible)
     done = f"{len(designs):,} of at most {planned:,}{infeasible}, {ledger.failed:,} of them failed"
-    pairs = [
-        *first,
-        ("search", f"{facts['method']}, seed {facts['seed']}"),
+    rows, front = _state_rows(state, watch, manifest)
+    rows += [
+        ("search", f"{settings.method}, seed {settings.seed}"),
         ("measured", done),
         ("measuring", f"{duration(facts['seconds_measuring'])}, all measurements together"),
     ]
-    if (time_s := settings.time_s) is not None:
-        spent, left_s = facts["spent_s"], duration(max(time_s - facts["spent_s"], 0.0))
-        pairs.append(("time", f"{duration(spent)} of {duration(time_s)} spent, {left_s} left"))
+    if (most := settings.time_s) is not None:
+        spent, left_s = facts["spent_s"], duration(max(most - facts["spent_s"], 0.0))
+        rows.append(("time", f"{duration(spent)} of {duration(most)} spent, {left_s} left"))
     if state == "running":
-        pace = plural(len(times), "measurement")
-        text = "unknown until the first measurement ends"
-        if facts["left_s"] is not None:
-            text = (
-                f"at most {duration(facts['left_s'])} (pace of the {pace} of this process; without "
-                "the search itself)"
-            )
+        known = facts["left_s"] is not None
+        text = f"at most {duration(facts['left_s'])}" if known else "unknown until a first design"
         front = [("ETA", text)]
-    return Section("state", rows=(*pairs, *front), facts=facts)
-
-
-def _since(rows: Sequence[StoredMeasurement], watch: Mapping[str, Any]) -> list[float]:
-    """Return the times from the beginning of this process to each of its measurements, in s."""
-    begun = watch.get("since", math.inf)
-    return [row.kept_at - begun for row in rows if row.kept_at >= begun]
-
-
-def _running(watch: Mapping[str, Any]) -> Iterator[Section]:
-    if "running" not in watch:
-        return
-    now, running = time.time(), watch["running"]
-    shown = [(design_text(one["design"], watch["unit_names"]), one["since"]) for one in running]
-    rows = tuple((text, f"since {duration(max(now - since, 0.0))}") for text, since in shown)
-    more = (f"and {len(running) - STATUS_ROWS} more",) * (len(running) > STATUS_ROWS)
-    title = f"running, {len(running)} of {plural(watch['workers'], 'worker')}"
-    yield Section("running", title, rows=rows[:STATUS_ROWS], remarks=more, facts=running)
+    return Section("state", rows=(*rows, *front), facts=facts)
 
 
 def _failed(kept: StoredRun) -> Iterator[Section]:

@@ -171,8 +171,9 @@ class Working:
     spending: Spending = field(default_factory=Spending)
 
 
-Keeping = AbstractContextManager[tuple[Document, Options]]
-"""Opens the store of a run with its study and options, and closes it."""
+Keeping = AbstractContextManager[tuple[Document, Options, str]]
+"""Opens the store of a run with its study, options and the command that resumes it, and closes
+it."""
 
 
 @dataclass(frozen=True)
@@ -191,7 +192,7 @@ class Measuring:
     measures
         Opens measurements for a search.  Without a `Working` measurements are errors.
     keeps
-        Returns the command that resumes a run, and the storage of its measurements.
+        Opens the storage of the measurements of a run.
     carry
         Copies the measurements in the folder of a run, or else those of a finished one, to a new
         folder, and returns their number.
@@ -210,8 +211,8 @@ class Measuring:
         [Problem, EvaluateSection | None, Working | None, SearchSettings],
         AbstractContextManager[None],
     ]
-    keeps: Callable[[WorkingFolder, Document, Options], tuple[str, Keeping]]
-    carry: Callable[[Path | None, RecordedEvaluator | None, Path], int]
+    keeps: Callable[[WorkingFolder, Document, Options], Keeping]
+    carry: Callable[[Path | None, RecordedEvaluator, Path], int]
     rows: Callable[[Path], Sequence[StoredMeasurement]]
     stored: Callable[[Path], StoredRun | None]
 

@@ -142,9 +142,9 @@ class Options:
     """Arguments of a call that replace the search section of its study, or concern measurements.
 
     Designs are measured only with `measures`, by `workers` at once or by the cluster of the
-    scheduler `dask`, in `folder`.  Other processes read the progress in the file `record`.  Earlier
-    processes of this run have measured for `spent_s`.  `resume` continues with the measurements in
-    the folder, and `fresh` removes them.  Values of the runs in `reuse` are used if they are valid.
+    scheduler `dask`, in `folder`.  Earlier processes of this run have measured for `spent_s`.
+    `resume` continues with the measurements in the folder.  Values of the runs in `reuse` are used
+    if they are valid.
     """
 
     method: str | None = None
@@ -155,11 +155,9 @@ class Options:
     workers: int | None = None
     dask: str | None = None
     folder: Path | None = None
-    record: Path | None = None
     measures: bool = False
     spent_s: float = 0.0
     resume: bool = False
-    fresh: bool = False
     reuse: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:

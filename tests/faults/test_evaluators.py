@@ -16,7 +16,6 @@ from pathlib import Path
 
 import pytest
 
-from dse.measure import attempts
 from dse.measure.attempts import Terms, measured
 from tests.conftest import ROOT
 from tests.measure.evaluators import shell
@@ -142,11 +141,8 @@ def test_no_process_outlives_a_time_limit(tmp_path: Path, monkeypatch: pytest.Mo
     print(f"{times} time limits: 0 orphans, at most {late:.2f} s late")
 
 
-def test_programs_that_are_killed_cost_an_attempt(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_programs_that_are_killed_cost_an_attempt(tmp_path: Path) -> None:
     """Someone else kills programs in the middle; each design is counted and comes to its end."""
-    monkeypatch.setattr(attempts, "RETRY_WAIT_S", 0.0)
     counts = tmp_path / "counts"
     counts.mkdir()
     designs = [{"number": float(n)} for n in range(KILLS)]

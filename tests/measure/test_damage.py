@@ -52,7 +52,7 @@ EDITS = {
     "DELETE FROM evaluations WHERE number = 3": f"is damaged: row 3 is missing; {COPY}",
     "PRAGMA user_version = 2": (
         "has version 2 of the schema, and this program knows 6; "
-        "use the program that wrote it, or begin again with --fresh (`fresh` in Python)"
+        "use the program that wrote it, or remove it and begin again"
     ),
     "CREATE TRIGGER t AFTER INSERT ON evaluations BEGIN DELETE FROM evaluations; END": (
         f"is damaged: its tables are not those of a store; {COPY}"

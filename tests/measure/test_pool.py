@@ -10,14 +10,11 @@ import pytest
 
 from dse.contract.evaluators import Evaluator, Measurement, Value
 from dse.errors import DseError, OutputError
-from dse.measure import attempts
 from dse.measure.attempts import (
     Attempt,
-    InTurn,
     Terms,
     Threads,
     measured,
-    workers_for,
 )
 from dse.measure.function import FunctionEvaluator
 from tests.measure.evaluators import Acts, shell
@@ -29,9 +26,7 @@ def all_of(
     evaluator: Evaluator, designs: Sequence[Mapping[str, Value]], folder: Path, **others: Any
 ) -> dict[int, Measurement]:
     workers, terms = others.pop("workers", 2), {"retries": 0} | others
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(attempts, "RETRY_WAIT_S", 0.01)
-        found = list(measured(evaluator, designs, workers, Terms(folder=folder, **terms)))
+    found = list(measured(evaluator, designs, workers, Terms(folder=folder, **terms)))
     assert len(found) == len({number for number, _ in found})
     return dict(found)
 
@@ -40,10 +35,10 @@ def numbers(count: int, **others: Value) -> list[dict[str, Value]]:
     return [{"number": float(number), **others} for number in range(count)]
 
 
-def test_workers_are_chosen_by_what_measures(tmp_path: Path) -> None:
+def test_one_function_at_once_is_called_in_turn() -> None:
     function = FunctionEvaluator(function=dict, outputs={}, identity="")
-    kinds = [type(workers_for(one, count)) for one in (shell(DOUBLE), function) for count in (1, 2)]
-    assert kinds == [Threads, Threads, InTurn, Threads]
+    in_turn = [Threads(one, n).in_turn for one in (shell(DOUBLE), function) for n in (1, 2)]
+    assert in_turn == [False, False, True, False]
 
 
 @pytest.mark.parametrize("workers", [1, 3])

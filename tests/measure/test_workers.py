@@ -6,7 +6,6 @@ import contextlib
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,6 @@ from typing import Any
 import pytest
 
 from dse.contract.evaluators import Measurement
-from dse.measure import attempts
 from dse.measure.attempts import (
     Attempt,
     Threads,
@@ -43,21 +41,6 @@ def runs(process: int) -> bool:
 
 
 # Attempts and retries ----------------------------------------------------------------------------
-
-
-def test_the_time_before_the_next_attempt_is_doubled_up_to_a_minute(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = [0.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    batch = attempts._Batch("", numbers(1), attempts.Terms(retries=99, folder=tmp_path))
-    waited = []
-    for _ in range(8):
-        now[0] = batch.waiting[0][0]
-        batch.give_out(Scripted())
-        assert batch.take(0, BAD) is None
-        waited.append(batch.waiting[0][0] - now[0])
-    assert waited == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0]
 
 
 @pytest.mark.parametrize("keep", [False, True])

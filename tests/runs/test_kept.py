@@ -77,22 +77,19 @@ def test_measurements_are_not_replaced_unless_that_is_said(tmp_path: Path) -> No
         held = {"a": "15 measurements", "an unfinished": "6 measurements"}[what]
         assert str(caught.value) == (
             f"{run} holds {held} of {what} run; go on with it: dse.run(..., out='{run}', "
-            f"resume=True), otherwise called as before; or name another --out, or remove them with "
-            "--fresh (`out` and `fresh` in Python)"
+            f"resume=True), otherwise called as before; or name another --out, or remove the "
+            "folder (`out` in Python)"
         )
         assert not counted.calls
         dse.run(study(), evaluate=counted, out=run, resume=True)
         counted.calls.clear()
-    dse.run(study(), evaluate=counted, out=run, fresh=True)
-    assert len(counted.calls) == count(run) == 15
-    with pytest.raises(OutputError, match="leave one of them out"):
-        dse.run(study(), evaluate=counted, out=run, resume=True, fresh=True)
+    assert count(run) == 15
 
 
 def test_a_search_that_cannot_be_removes_nothing(tmp_path: Path) -> None:
     cut(tmp_path / "run", 6)
     with pytest.raises(TooLargeError, match="its budget is 1"):
-        dse.run(study(), evaluate=figures, out=tmp_path / "run", fresh=True, method="exact",
+        dse.run(study(), evaluate=figures, out=tmp_path / "run", resume=True, method="exact",
                 budget=1)  # fmt: skip
     assert count(tmp_path / "run") == 6
 
@@ -111,12 +108,12 @@ def test_a_changed_study_is_told_field_by_field(tmp_path: Path) -> None:
         "  search.seed: 1 -> 7\n"
         "  search.budget: 8 -> 9\n"
         "what measures is the same, so that its 6 measurements hold; undo the changes, or run "
-        f"the changed study in a folder of its own: --reuse {run} --out NEW, or begin again here: "
-        "--fresh (`reuse`, `out` and `fresh` in Python)"
+        f"the changed study in a folder of its own: --reuse {run} --out NEW (`reuse` and `out` in "
+        "Python)"
     )
     with pytest.raises(
         OutputError,
-        match=r"identity.function.*\n.* its 6 measurements no longer h.* own: --out NEW, .*--fr",
+        match=r"identity.function.*\n.* its 6 measurements no longer h.* own: --out NEW \(`out` in",
     ):
         dse.run(study(), evaluate=figures, out=run, resume=True, method="random", budget=8)
     many = {f"u{number}": [1, 2] for number in range(20)}
@@ -308,7 +305,7 @@ def test_status_of_models_and_of_no_run(tmp_path: Path) -> None:
         dse.status(tmp_path / "none")
     (tmp_path / "killed").mkdir()
     open_store(tmp_path / "killed").close()
-    with pytest.raises(OutputError, match="does not say of which study it is; use what it has by"):
+    with pytest.raises(OutputError, match="is a run that is not finished"):
         dse.status(tmp_path / "killed")
 
 
@@ -319,8 +316,9 @@ def test_a_run_with_a_damaged_store_is_refused(tmp_path: Path) -> None:
         connection.execute("UPDATE evaluations SET content = '{}' WHERE number = 3")
     told = run_dse("status", str(run))
     assert told.returncode == 2
-    assert "row 3: it does not have its checksum; put back a copy of it, or begin" in told.stderr
+    assert "row 3: it does not have its checksum; put back a copy of it, or remove" in told.stderr
     with pytest.raises(StoreError, match="row 3"):
         dse.run(study(), evaluate=figures, out=run, plots=False, resume=True)
-    dse.run(study(), evaluate=figures, out=run, plots=False, fresh=True)
+    (run / STORE).unlink()
+    dse.run(study(), evaluate=figures, out=run, plots=False)
     assert count(run) == 15
