@@ -43,8 +43,6 @@ whose rows have checksums."""
 DRAWN = (".png", ".svg", ".html")
 """Ends of the names of files that no command reads."""
 
-_RUNNING = "running"
-
 _Whole: TypeAlias = Annotated[int, Field(gt=-(1 << 1023), lt=1 << 1023)]
 """A whole number that is also a float."""
 _Count: TypeAlias = Annotated[_Whole, Field(ge=0)]
@@ -52,6 +50,9 @@ _Number: TypeAlias = float | _Whole | Literal["inf", "-inf"] | None
 """A number in JSON: NaN is null, and an infinity is text."""
 _Ends: TypeAlias = Annotated[list[float | _Whole], Field(min_length=2, max_length=2)]
 _Sha256: TypeAlias = Annotated[str, Field(pattern=r"\A[0-9a-f]{64}\z")]
+_Ledger: TypeAlias = dict[
+    Literal["evaluated", "infeasible", "failed", "unknown", "pruned"], _Count
+]
 _Copy: TypeAlias = Annotated[str, Field(pattern=rf"\A{INPUTS}/[^/\\\x00]+\z")]
 
 
@@ -61,14 +62,14 @@ class _Entries(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
 
-class _Input(_Entries):
+class _Copied(_Entries):
     """The copy of a file that a study names."""
 
     copy_: _Copy = Field(alias="copy")
     sha256: _Sha256
 
 
-class _File(_Entries):
+class _Written(_Entries):
     """A file of the run."""
 
     bytes_: _Count = Field(alias="bytes")
@@ -120,16 +121,6 @@ class _Certificate(_Entries):
     floats: str
 
 
-class _LedgerEntries(_Entries):
-    """The states of all designs, counted."""
-
-    evaluated: _Count
-    infeasible: _Count
-    failed: _Count
-    unknown: _Count
-    pruned: _Count
-
-
 class _Measured(_Entries):
     """The account of measurements, of which the first `stored` rows of the store are this run's."""
 
@@ -142,21 +133,6 @@ class _Measured(_Entries):
     causes: dict[str, _Count]
 
 
-class _Growth(_Entries):
-    """The hypervolume of a heuristic's front, over evaluations."""
-
-    evaluations: list[_Count]
-    share: list[_Number]
-
-
-class _Source(_Entries):
-    """The source of inputs, and the evidence for it."""
-
-    evidence: str
-    source: str
-    inputs: list[str]
-
-
 class _Manifest(_Entries):
     """The entries of every manifest of a run that has ended."""
 
@@ -166,7 +142,7 @@ class _Manifest(_Entries):
     study_file: str
     study_sha256: _Sha256
     overrides: dict[str, Any]
-    inputs: dict[str, _Input]
+    inputs: dict[str, _Copied]
     objectives: dict[str, Literal["minimise", "maximise"]] = Field(min_length=1)
     constraints: list[str]
     designs: _Count
@@ -181,17 +157,17 @@ class _Manifest(_Entries):
     feasible_in_space: _Count | None
     interrupted: bool
     exact: bool
-    ledger: _LedgerEntries
+    ledger: _Ledger = Field(min_length=5)
     unmet: list[str] = []
-    growth: _Growth | None = None
+    growth: dict[Literal["evaluations", "share"], list[_Number]] = {}
     certificate: _Certificate
     wall_s: float | _Whole
     evaluations_stored: _Count
     front: _Count
     notes: list[str]
     measured: _Measured | None = None
-    sources: list[_Source]
-    files: dict[str, _File]
+    sources: list[dict[str, str | list[str]]]
+    files: dict[str, _Written]
     checksums: dict[str, _Sha256]
 
 
@@ -223,11 +199,11 @@ def require_entries(found: Any) -> dict[str, Any]:
     return found
 
 
-def begin_manifest(path: Path, **facts: Any) -> None:
+def begin_manifest(path: Path, study_file: str) -> None:
     """Write the record of a run that begins, or nothing on a full disk."""
-    who = {"state": _RUNNING, "process": os.getpid(), "host": platform.node(), "since": time.time()}
+    who = {"process": os.getpid(), "host": platform.node(), "since": time.time()}
     with suppress(OutputError):  # the next file on a full disk reports it
-        write_text(path, json.dumps(who | facts))
+        write_text(path, json.dumps({"state": "running", **who, "study_file": study_file}))
 
 
 def begun_manifest(folder: Path) -> Mapping[str, Any]:
@@ -236,7 +212,7 @@ def begun_manifest(folder: Path) -> Mapping[str, Any]:
         found = read_json(folder / MANIFEST)
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) and found.get("state") == _RUNNING else {}
+    return found if isinstance(found, dict) and found.get("state") == "running" else {}
 
 
 def with_checksums(manifest: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -311,8 +287,11 @@ def read_manifest(folder: Path, *, changed: bool = False) -> dict[str, Any]:
         found = read_json(folder / MANIFEST)
         _require_format(found, folder)
         require_entries(found)
-        for name in READ:
-            _require_readable(folder / name)
+        for path in (folder / name for name in READ):
+            if os.path.lexists(path) and not path.is_file():
+                raise ValueError(f"{path.name} is not a file")
+            if path.exists() and path.stat().st_size > FILE_BYTE:
+                raise ValueError(f"{path.name} has more than {FILE_BYTE:,} bytes")
     except (OSError, ValueError) as error:
         raise not_a_run(folder, error) from error
     if not changed:
@@ -342,14 +321,6 @@ def _require_format(found: Any, folder: Path) -> None:
         )
 
 
-def _require_readable(path: Path) -> None:
-    """Raise `ValueError` for a pipe, a device, or a file longer than any of a run."""
-    if os.path.lexists(path) and not path.is_file():
-        raise ValueError(f"{path.name} is not a file")
-    if path.exists() and path.stat().st_size > FILE_BYTE:
-        raise ValueError(f"{path.name} has more than {FILE_BYTE:,} bytes")
-
-
 def not_a_run(folder: Path, error: Exception) -> OutputError:
     """Return the error for a folder that is no run, with the place of one nearby."""
     goes_on = (under_way(folder) or (folder, False))[1] and not folder.exists()
@@ -357,22 +328,16 @@ def not_a_run(folder: Path, error: Exception) -> OutputError:
         return OutputError(
             f"{str(folder)!r} is a run that is not finished; dse status {folder} says how far it is"
         )
-    missing = error.filename if isinstance(error, FileNotFoundError) else None
+    reason, remedy = f"is not the folder of a run ({error})", "name one that `dse run` wrote"
     if not folder.exists():
         reason = "does not exist"
     elif not folder.is_dir():
         reason = "is a file; it is not the folder of a run"
-    elif missing:
-        reason = f"is not the folder of a run: it has no {Path(missing).name}"
-    else:
-        reason = f"is not the folder of a run ({error})"
+    elif isinstance(error, FileNotFoundError) and error.filename:
+        reason = f"is not the folder of a run: it has no {Path(error.filename).name}"
     with suppress(OSError):
-        inside = sorted(path.parent for path in folder.glob(f"[!.]*/{MANIFEST}"))
-    if left := waiting_for(folder):
-        remedy = f"a run that was killed left it whole: {left[0]}"
-    elif inside:
-        others = f" ({len(inside) - 1} more are there)" if len(inside) > 1 else ""
-        remedy = f"did you mean {inside[0]}{others}?"
-    else:
-        remedy = "name one that `dse run` wrote"
+        for path in sorted(folder.glob(f"[!.]*/{MANIFEST}"))[:1]:
+            remedy = f"did you mean {path.parent}?"
+    for left in waiting_for(folder)[:1]:
+        remedy = f"a run that was killed left it whole: {left}"
     return OutputError(f"{str(folder)!r} {reason}; {remedy}")

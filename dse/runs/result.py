@@ -356,7 +356,7 @@ def run_folder(
                 f"{target} holds {written!r}, which the study reads; name another folder"
             )
     with working_folder(target, (*REPLACED, *owned, *kept)) as place:
-        begin_manifest(place.path / MANIFEST, study_file=document.file)
+        begin_manifest(place.path / MANIFEST, document.file)
         yield place
 
 
