@@ -7,12 +7,12 @@ import os
 import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from dse import search
 from dse.contract.evaluators import Ranges, RecordedEvaluator, key
@@ -22,7 +22,7 @@ from dse.files.json import jsonable
 from dse.files.whole_folders import WorkingFolder
 from dse.files.yaml import flow_yaml
 from dse.measure.measuring import FailingError
-from dse.measure.store import COPY, Store, StoreCache, open_store, open_to_read
+from dse.measure.store import Store, StoreCache, open_store, open_to_read
 from dse.reports.text import plural
 from dse.runs.measurements import retry_text
 from dse.runs.record import MANIFEST
@@ -136,29 +136,28 @@ def kept_run(
             f"{place.target} holds {plural(count, 'measurement')} of {state} run; go on with it: "
             f"{resume}; or name another --out, or remove the folder (`out` in Python)"
         )
-    with ExitStack() as opened:
-        others = tuple(opened.enter_context(open_to_read(other)) for other in options.reuse)
-        made = [above for above in (folder, *folder.parents) if not above.exists()]
-        folder.mkdir(parents=True, exist_ok=True)
-        opened.callback(_remove_if_empty, folder, made)
-        store = opened.enter_context(open_store(folder))
-        _require_same(store, record, place.target)
-        caches: list[StoreCache] = []
+    lent: dict[str, StoredMeasurement] = {}
+    for other in reversed(options.reuse):  # what failed there is tried again
+        with open_to_read(other) as store:
+            lent |= {n: row for n, row in store.found.items() if row.measurement.has_values}
+    made = [above for above in (folder, *folder.parents) if not above.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with open_store(folder) as store:
+            _require_same(store, record, place.target)
+            spent_s = time_measuring(store.found.values())
 
-        def cache(identity: str, ranges: Ranges) -> StoreCache:
-            caches.append(StoreCache(store, identity, others, ranges))
-            return caches[-1]
+            def cache(identity: str, ranges: Ranges) -> StoreCache:
+                return StoreCache(store, identity, lent, ranges)
 
-        spent_s = time_measuring(store.found.values())
-        inside = replace(options, folder=folder / MEASURING, spent_s=spent_s)
-        try:
-            yield replace(document, caches=cache), inside, resume
-        except BaseException as error:
-            _note_how_to_go_on(error, folder, resume)
-            raise
-        finally:
-            for each in caches:
-                each.reused = ()  # those stores are closed
+            inside = replace(options, folder=folder / MEASURING, spent_s=spent_s)
+            try:
+                yield replace(document, caches=cache), inside, resume
+            except BaseException as error:
+                _note_how_to_go_on(error, folder, resume)
+                raise
+    finally:
+        _remove_if_empty(folder, made)
 
 
 def _require_same(store: Store, record: RunRecord, folder: Path) -> None:
@@ -170,10 +169,10 @@ def _require_same(store: Store, record: RunRecord, folder: Path) -> None:
         With a line for each changed field.
     """
     new = asdict(record)
-    old = store.facts if store.facts and len(store) else new
-    changed = [line for name in _SAME for line in _changes(name, old.get(name), new[name])]
+    old = asdict(store.record) if store.record and len(store) else new
+    changed = [line for name in _SAME for line in _changes(name, old[name], new[name])]
     if not changed:
-        store.describe(new)
+        store.describe(record)
         return
     held, reuse, named = plural(len(store), "measurement"), "", ""
     means = f"what measures has changed, so that its {held} no longer hold: all is measured again"
@@ -261,15 +260,7 @@ def stored_run(folder: Path) -> StoredRun | None:
         It cannot be read.
     """
     with open_to_read(folder) as store:
-        if store.facts is None:
+        if store.record is None:
             return None
-        try:
-            record = _RECORD.validate_python(store.facts)
-        except ValidationError as error:
-            reason = error.errors(include_url=False, include_input=False)[0]
-            where = ".".join(map(str, reason["loc"]))
-            raise StoreError(
-                f"{store.path} is damaged: {where}: {reason['msg']}; {COPY}"
-            ) from error
-        command = resume_command(record, folder)
-        return StoredRun(folder, record, tuple(store.found.values()), command)
+        command = resume_command(store.record, folder)
+        return StoredRun(folder, store.record, tuple(store.found.values()), command)

@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 from dse.contract.evaluators import Measurement, Ranges, Value
 from dse.errors import StoreError
 from dse.files.whole_folders import flush
-from dse.study.measuring import STORE, STORE_FILES, StoredMeasurement
+from dse.study.measuring import STORE, STORE_FILES, RunRecord, StoredMeasurement
 
 APPLICATION = 0x44534531
 """Mark of an SQLite file that is a store (``DSE1`` in ASCII)."""
@@ -44,7 +44,7 @@ GO_ON = "go on with --resume (`resume` in Python)"
 
 COPY = "put back a copy of it, or remove it and begin again"
 
-_ROW = TypeAdapter(StoredMeasurement)
+_ROW, _RECORD = TypeAdapter(StoredMeasurement), TypeAdapter(RunRecord)
 
 
 def open_store(folder: Path) -> Store:
@@ -201,8 +201,8 @@ class Store:
         The database.
     found
         Measurements by `dse.contract.evaluators.key`, in their order.
-    facts
-        The record of the run as plain data, or None before it begins.
+    record
+        The record of the run, or None before it begins.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
@@ -215,14 +215,14 @@ class Store:
         """
         self.path, self.connection = path, connection
         self.found: dict[str, StoredMeasurement] = {}
-        self.facts: dict[str, Any] | None = None
+        self.record: RunRecord | None = None
         for cells in connection.execute("SELECT * FROM evaluations ORDER BY number"):
             number = len(self.found) + 1
             if cells[0] not in (0, number):
                 raise _damaged(path, f"row {number} is missing")
             try:
                 if cells[0] == 0:
-                    self.facts = dict(_content(cells))
+                    self.record = _RECORD.validate_python(_content(cells))
                 else:
                     row = read_cells(cells)
                     self.found[row.key] = row
@@ -271,10 +271,10 @@ class Store:
         self._write("INSERT", [stored_cells(number, row) for number, row in numbered])
         self.found |= rows
 
-    def describe(self, facts: Mapping[str, Any]) -> None:
-        """Store the record of the run as plain data."""
-        self._write("INSERT OR REPLACE", [_sealed(0, facts)])
-        self.facts = dict(facts)
+    def describe(self, record: RunRecord) -> None:
+        """Store the record of the run."""
+        self._write("INSERT OR REPLACE", [_sealed(0, asdict(record))])
+        self.record = record
 
     def copy_to(self, folder: Path) -> None:
         """Copy the store to a folder without one, on disk before this returns."""
@@ -332,35 +332,33 @@ def _content(cells: Sequence[Any]) -> Any:
 class StoreCache:
     """Measurements of one evaluator, as a `dse.contract.evaluators.MeasurementCache`.
 
-    Values of `reused` stores are copied to `store` when they are requested, with 0 attempts.  Their
-    failures are not, and neither are values outside the `ranges` of this run.
+    Values of other runs, `lent`, are copied to `store` when they are requested, with 0 attempts.
+    Values outside the `ranges` of this run are not.
     """
 
     def __init__(
         self,
         store: Store,
         identity: str,
-        reused: Sequence[Store] = (),
+        lent: Mapping[str, StoredMeasurement] | None = None,
         ranges: Ranges | None = None,
     ) -> None:
-        """Keep the stores."""
+        """Keep the store."""
         self.store, self.identity = store, identity
-        self.reused, self.ranges = reused, ranges or {}
+        self.lent, self.ranges = lent or {}, ranges or {}
 
     def known(self, keys: Sequence[str]) -> dict[str, Measurement]:
         """Return the stored measurements among these keys."""
         own = self.store.found
-        for other in self.reused:
-            rows = {name: other.found[name] for name in keys if name in other.found}
-            rows = {name: row for name, row in rows.items() if self._holds(row.measurement)}
+        rows = {name: self.lent[name] for name in keys if name in self.lent and name not in own}
+        rows = {name: row for name, row in rows.items() if self._holds(row.measurement)}
+        if rows:
             taken = {name: replace(row.measurement, attempts=0) for name, row in rows.items()}
-            if taken.keys() - own.keys():
-                self.keep(taken, {name: row.design for name, row in rows.items()})
+            self.keep(taken, {name: row.design for name, row in rows.items()})
         return {name: own[name].measurement for name in keys if name in own}
 
     def _holds(self, found: Measurement) -> bool:
-        values = found.values
-        inside = (low <= values[name] <= high for name, (low, high) in self.ranges.items())
+        inside = (low <= found.values[name] <= high for name, (low, high) in self.ranges.items())
         return found.has_values and all(inside)
 
     def keep(

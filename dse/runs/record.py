@@ -50,9 +50,7 @@ _Number: TypeAlias = float | _Whole | Literal["inf", "-inf"] | None
 """A number in JSON: NaN is null, and an infinity is text."""
 _Ends: TypeAlias = Annotated[list[float | _Whole], Field(min_length=2, max_length=2)]
 _Sha256: TypeAlias = Annotated[str, Field(pattern=r"\A[0-9a-f]{64}\z")]
-_Ledger: TypeAlias = dict[
-    Literal["evaluated", "infeasible", "failed", "unknown", "pruned"], _Count
-]
+_Ledger: TypeAlias = dict[Literal["evaluated", "infeasible", "failed", "unknown", "pruned"], _Count]
 _Copy: TypeAlias = Annotated[str, Field(pattern=rf"\A{INPUTS}/[^/\\\x00]+\z")]
 
 

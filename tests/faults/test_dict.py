@@ -14,7 +14,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from dse.contract.evaluators import Measurement, key
 from dse.measure.store import STORE_FILES, StoreCache, open_store, open_to_read
-from tests.measure.examples import IDENTITY, design, keep
+from dse.study.measuring import RunRecord
+from tests.measure.examples import IDENTITY, design, keep, record
 
 EVERYTHING = "DSE_FAULTS" in os.environ
 
@@ -31,7 +32,7 @@ class StoreBesideDict(RuleBasedStateMachine):
         super().__init__()
         self.root = Path(tempfile.mkdtemp())
         self.model: dict[str, Measurement] = {}
-        self.described: dict[str, int] | None = None
+        self.described: RunRecord | None = None
         self.turn = 0
         self.open(self.root / "0")
 
@@ -53,8 +54,8 @@ class StoreBesideDict(RuleBasedStateMachine):
 
     @rule(number=st.integers())
     def describe(self, number: int) -> None:
-        self.store.describe({"seed": number})
-        self.described = {"seed": number}
+        self.store.describe(record(number))
+        self.described = record(number)
 
     @rule()
     def close(self) -> None:
@@ -87,7 +88,7 @@ class StoreBesideDict(RuleBasedStateMachine):
         earlier, keys = self.folder, [*self.model]
         self.open(self.next_folder())
         with open_to_read(earlier) as reused:
-            StoreCache(self.store, IDENTITY, (reused,)).known(keys)
+            StoreCache(self.store, IDENTITY, reused.found).known(keys)
         values = {name: found for name, found in self.model.items() if not found.failed}
         self.model = {name: replace(found, attempts=0) for name, found in values.items()}
         self.described = None
@@ -100,7 +101,7 @@ class StoreBesideDict(RuleBasedStateMachine):
         }
         known = self.cache.known([*self.model])
         assert {*known} == {*self.model}
-        assert self.store.facts == self.described
+        assert self.store.record == self.described
 
     def teardown(self) -> None:
         self.store.close()

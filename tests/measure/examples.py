@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dse.contract.evaluators import Measurement, Value, key
 from dse.measure.store import StoreCache, open_store
+from dse.study.measuring import RunRecord, RunSearch
 
 IDENTITY = "synth.sh version 1"
 
@@ -17,6 +18,16 @@ def design(number: int) -> dict[str, Value]:
 
 def measured(number: int) -> Measurement:
     return Measurement(values={"area_m2": 0.1 * number, "power_w": 1.0 / (1 + number)})
+
+
+def record(seed: int) -> RunRecord:
+    """Return the record of a run with a seed."""
+    search = RunSearch(method="random", seed=seed, budget=None, options={}, time_s=None)
+    return RunRecord(
+        study={"objectives": {"area": "minimise"}}, search=search, identity=IDENTITY, inputs={},
+        question="", text="", file="study.yaml", overrides=[], planned=1, unit_names={},
+        arguments=[],
+    )  # fmt: skip
 
 
 FAILED = Measurement(values={}, cause="it returned 3", kind="exit", attempts=2, seconds=0.25)

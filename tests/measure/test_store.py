@@ -19,7 +19,7 @@ from dse.errors import StoreError
 from dse.measure.store import StoreCache, open_store, open_to_read, read_cells, stored_cells
 from dse.study.measuring import STORE, StoredMeasurement
 from tests.conftest import ROOT
-from tests.measure.examples import FAILED, IDENTITY, filled, keep, measured
+from tests.measure.examples import FAILED, IDENTITY, filled, keep, measured, record
 
 
 def bits(value: float) -> bytes:
@@ -101,14 +101,14 @@ def test_other_runs_lend_their_values_and_not_their_failures(tmp_path: Path) -> 
     (tmp_path / "new").mkdir()
     with open_store(tmp_path / "new") as store, open_to_read(tmp_path / "old") as old:
         own = keep(StoreCache(store, IDENTITY), {0: measured(9)})
-        cache = StoreCache(store, IDENTITY, (old,))
+        cache = StoreCache(store, IDENTITY, old.found)
         lent = cache.known(keys[1:])
         assert [*lent] == keys[1:5]
         assert {one.attempts for one in lent.values()} == {0}  # this run did nothing for them
         assert len(store) == 5
         assert cache.known(own) == {own[0]: measured(9)}
         with pytest.raises(StoreError, match="readonly database"):
-            old.describe({})
+            old.describe(record(1))
     assert {path.name: path.read_bytes() for path in (tmp_path / "old").iterdir()} == before
 
 
@@ -141,7 +141,8 @@ def test_a_process_waits_for_another_that_writes(tmp_path: Path) -> None:
     filled(tmp_path)
     code = (
         "import sys, pathlib; from dse.measure.store import open_store; "
-        "store = open_store(pathlib.Path(sys.argv[1])); store.describe({'by': 'the other'})"
+        "from tests.measure.examples import record; "
+        "store = open_store(pathlib.Path(sys.argv[1])); store.describe(record(7))"
     )
     with open_store(tmp_path) as store:
         store.connection.execute("BEGIN IMMEDIATE")
@@ -152,4 +153,4 @@ def test_a_process_waits_for_another_that_writes(tmp_path: Path) -> None:
             store.connection.execute("COMMIT")
         assert other.returncode == 0
     with open_to_read(tmp_path) as store:
-        assert store.facts == {"by": "the other"}
+        assert store.record == record(7)
