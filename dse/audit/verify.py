@@ -25,8 +25,7 @@ from dse.reports.designs import objective_values
 from dse.reports.text import listed, plural, rule_text
 from dse.runs import finished, record
 from dse.runs.design_names import exact_name
-from dse.runs.finished import Finished, stands_for
-from dse.runs.limits import BOUND_TOLERANCE
+from dse.runs.finished import BOUND_TOLERANCE, Finished, stands_for
 from dse.runs.manifest import front_facts, study_facts
 from dse.runs.notes import FrontOfPart
 from dse.runs.runner import measure_front

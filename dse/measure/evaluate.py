@@ -25,7 +25,7 @@ from dse.files.document import Document
 from dse.files.headers import DIMENSIONLESS
 from dse.files.inputs import Input, base_of, content_of, locate
 from dse.files.json import read_regular, reason
-from dse.measure.command import PLACES, Command, FileFunction, placeholders, wrong_arguments
+from dse.measure.command import PLACES, Command, FileFunction, wrong_arguments
 from dse.measure.function import FunctionEvaluator, code_identity, require_function
 from dse.measure.outputs import Declared
 from dse.model.beforehand import MOST_CODES
@@ -127,7 +127,6 @@ def evaluator_of(
     section: schema.EvaluateSection, outputs: Outputs, axis_units: AxisUnits, reader: Reader
 ) -> Evaluator | None:
     """Return the evaluator of a section, or None after an error."""
-    _note_unused(section, axis_units, reader)
     if reader.document.recorded is not None:
         _file_hashes(section, reader)
         return replace(reader.document.recorded, outputs=outputs.units)
@@ -230,20 +229,6 @@ def _require_program(program: str, reader: Reader) -> None:
         known = [entry.name for entry in FilePath(place).parent.glob("*")]
         remedy = nearest(FilePath(place).name, known) if known else base_of(reader.document)
         reader.fault((), f"there is no file {place!r}", remedy, "")
-
-
-def _note_unused(section: schema.EvaluateSection, axis_units: AxisUnits, reader: Reader) -> None:
-    """Note the axes that no argument of a command names, even for a finished run."""
-    arguments = [str(argument) for argument in section.command or ()]
-    if not arguments or wrong_arguments(arguments, axis_units):
-        return
-    named = {*placeholders(arguments)}
-    unused = [name for name in axis_units if name not in named]
-    if unused and "input" not in named:
-        reader.notes.append(
-            f"no argument of the command uses {', '.join(unused)}: the program has to read it "
-            f"from design.json, in its working folder"
-        )
 
 
 def _known(

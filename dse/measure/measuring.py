@@ -18,7 +18,7 @@ from dse.measure.dask import Cluster
 from dse.model.measured import Design, MeasurementSetup
 from dse.model.problem import Problem
 from dse.reports.text import plural
-from dse.runs.measurements import ONLY_RUNS, causes_text
+from dse.runs.measurements import ONLY_RUNS, causes_of, causes_text
 from dse.search import FAILING, SearchSettings
 from dse.search.exact.work import StopError
 from dse.study.measuring import Working
@@ -66,7 +66,8 @@ def let_measure(
             yield
     if setup.failures and not setup.ledger.evaluated:
         early = working is not None and working.spending.failing != ""
-        causes = (line for each in (True, False) for line in causes_text(setup, failed=each))
+        found = (causes_of(setup.seen.values(), failed=failed) for failed in (True, False))
+        causes = (line for each in found for line in causes_text(each, setup.unit_names))
         count = plural(len(setup.seen), "design")
         stopped = ", and no more were tried (evaluate.stop_at_failures)" if early else ""
         raise MeasurementError("\n".join([f"none of {count} could be measured{stopped}:", *causes]))

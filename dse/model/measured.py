@@ -199,14 +199,6 @@ class MeasurementSetup:
             self.seen |= {one: (wanted[one], found[one]) for one in wanted if one in found}
         return found
 
-    def causes(self, *, failed: bool) -> dict[str, list[Design]]:
-        """Return the designs that failed, or are infeasible, by cause, the most frequent first."""
-        grouped: dict[str, list[Design]] = {}
-        for design, measurement in self.seen.values():
-            if not measurement.has_values and measurement.failed == failed:
-                grouped.setdefault(measurement.cause, []).append(design)
-        return dict(sorted(grouped.items(), key=lambda entry: (-len(entry[1]), entry[0])))
-
 
 def ledger_of_measured(found: Sequence[Measurement], *, unknown: int = 0) -> Ledger:
     """Return the ledger of requested designs, with `unknown` others."""

@@ -43,7 +43,7 @@ from dse.reports.text import (
     violation_text,
     zero_bound,
 )
-from dse.runs.limits import ENUMERABLE
+from dse.runs.runner import ENUMERABLE
 from dse.runs.solved import Run, SolvedStudy
 from dse.search import Outcome, Stop
 from dse.search.conflicts import any_design, with_conflicts

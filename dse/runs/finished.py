@@ -19,7 +19,6 @@ from dse.model.problem import Problem
 from dse.model.space import NOWHERE, Index
 from dse.model.tables import EQUALS, Table
 from dse.reports.front_view import FrontView
-from dse.runs.limits import BOUND_TOLERANCE
 from dse.runs.manifest import view_of
 from dse.runs.record import not_a_run, read_manifest
 from dse.runs.solved import Run
@@ -28,6 +27,9 @@ from dse.study import study
 from dse.study.measuring import STORE, measuring, recorded_in
 from dse.study.overrides import Sweep, at_value, override, sweep_of
 from dse.study.study import Study
+
+BOUND_TOLERANCE = 1e-9
+"""Relative tolerance of written numbers."""
 
 
 @dataclass(frozen=True)
@@ -86,13 +88,12 @@ class Finished:
             raise not_a_run(self.folder, ValueError(rule))
         cloud = feasible_rows(read_evaluations(self.folder, self.manifest["evaluations_stored"]))
         try:
-            equals = [float(row.get(EQUALS) or 1) for row in self.rows]  # empty: a heuristic
-            counted: list[Table] = []
-            for _, index in points:
-                start = sum(len(part[EQUALS]) for part in counted)
-                counted.append({EQUALS: np.array(equals[start : start + len(index)])})
-            more = counted if max(equals, default=1) > 1 else [{}] * len(points)
-            parts = [(*point, each) for point, each in zip(points, more, strict=True)]
+            parts: list[tuple[Study, Index, Table]] = []
+            for choice, point in enumerate(points):
+                rows = [self.rows[number] for number in self.row_numbers(choice)]
+                counts = [float(row.get(EQUALS) or 1) for row in rows]  # empty: a heuristic
+                known = any(EQUALS in row for row in rows)
+                parts.append((*point, {EQUALS: np.array(counts)} if known else {}))
             front = run_table(parts, self.sweep)
             return view_of(self.document, self.sweep, points, front, cloud, self.manifest)
         except (ValueError, KeyError) as error:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from dse.contract.evaluators import Measurement, RecordedEvaluator
 from dse.errors import MeasurementError
 from dse.files.document import EVALUATE, Document
-from dse.model.measured import UNKNOWN, Design, MeasurementSetup
+from dse.model.measured import UNKNOWN, Design
 from dse.model.problem import Problem
 from dse.model.space import Index, design_text
 from dse.reports.text import plural
-from dse.runs.limits import CAUSE_DESIGNS, CAUSES
 from dse.study.study import Study
+
+CAUSES, CAUSE_DESIGNS = 8, 3
+"""Most causes of failures in a message, and designs of each."""
 
 ONLY_RUNS = (
     "the designs of this study are measured, and only `dse run` measures: run it, and name the "
@@ -68,21 +70,25 @@ def measurement_of(problem: Problem, index: Index, name: str) -> Measurement | N
     return found
 
 
-def causes_text(setup: MeasurementSetup, *, failed: bool) -> list[str]:
-    """Return a line for each frequent cause of failed or infeasible designs."""
-    causes = setup.causes(failed=failed)
-    lines = [
-        f"{plural(len(designs), 'design')}: {cause}; {_some(designs, setup.unit_names)}"
-        for cause, designs in [*causes.items()][:CAUSES]
-    ]
-    others = [*causes.values()][CAUSES:]
-    if others:
+def causes_of(
+    found: Iterable[tuple[Design, Measurement]], *, failed: bool
+) -> dict[str, list[Design]]:
+    """Return the designs that failed, or are infeasible, by cause, the most frequent first."""
+    grouped: dict[str, list[Design]] = {}
+    for design, measurement in found:
+        if not measurement.has_values and measurement.failed == failed:
+            grouped.setdefault(measurement.cause, []).append(design)
+    return dict(sorted(grouped.items(), key=lambda entry: (-len(entry[1]), entry[0])))
+
+
+def causes_text(
+    causes: Mapping[str, Sequence[Design]], unit_names: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield a line for each frequent cause, with the first designs of each."""
+    for cause, designs in [*causes.items()][:CAUSES]:
+        shown = "; ".join(design_text(design, unit_names) for design in designs[:CAUSE_DESIGNS])
+        more = f"; and {len(designs) - CAUSE_DESIGNS} more" * (len(designs) > CAUSE_DESIGNS)
+        yield f"{plural(len(designs), 'design')}: {cause}; {shown}{more}"
+    if others := [*causes.values()][CAUSES:]:
         count = plural(sum(map(len, others)), "design")
-        lines.append(f"{count}: {plural(len(others), 'other cause')}; `dse status RUN` lists them")
-    return lines
-
-
-def _some(designs: Sequence[Design], unit_names: Mapping[str, str]) -> str:
-    shown = "; ".join(design_text(design, unit_names) for design in designs[:CAUSE_DESIGNS])
-    more = len(designs) - CAUSE_DESIGNS
-    return f"{shown}; and {more} more" if more > 0 else shown
+        yield f"{count}: {plural(len(others), 'other cause')}; `dse status RUN --json` lists them"

@@ -15,8 +15,7 @@ from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.designs import host_notes
 from dse.reports.text import in_words, listed, plural
-from dse.runs.limits import FIGURE_MATTERS, FIGURES, PLAUSIBLE, PLAUSIBLE_INSTANCES
-from dse.runs.measurements import causes_text
+from dse.runs.measurements import causes_of, causes_text
 from dse.runs.solved import Quality, SolvedStudy
 from dse.search.exact.prove import ENOUGH
 from dse.study.assumptions import assumptions_of
@@ -24,6 +23,15 @@ from dse.study.demand import OFFERED, RATE
 from dse.study.overrides import Sweep
 from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
+
+PLAUSIBLE_INSTANCES = 1e4
+"""The largest processors have some thousand cores."""
+
+PLAUSIBLE: Mapping[str, float] = {"m2": 1e-2, "w": 1e4}
+"""Limits by unit: a dozen of the largest dies (a reticle is 858 mm2), the power of a rack."""
+
+FIGURES, FIGURE_MATTERS = 4, 0.25
+"""Most numbers to check in a message, and the least effect of half of one."""
 
 INSTANCES = "instances"
 
@@ -37,6 +45,11 @@ class FrontOfPart:
     quality: Quality
     exact: bool
 
+
+_UNKNOWN = {
+    False: "infeasible, as the program says",
+    True: "failed, and nothing is known of them",
+}
 
 Parts = Sequence[FrontOfPart]
 
@@ -88,10 +101,9 @@ def _unmeasured(parts: Parts, sweep: Sweep | None, facts: Facts) -> Iterator[str
                 f"{known:,} of {size:,} designs are measured{at}; results "
                 f"compare these alone, the others are unknown"
             )
-        for line in causes_text(setup, failed=False):
-            yield f"infeasible, as the program says: {line}"
-        for line in causes_text(setup, failed=True):
-            yield f"failed, and nothing is known of them: {line}"
+        for failed, said in _UNKNOWN.items():
+            causes = causes_of(setup.seen.values(), failed=failed)
+            yield from (f"{said}: {line}" for line in causes_text(causes, setup.unit_names))
 
 
 def _implausible(parts: Parts, sweep: Sweep | None, facts: Facts) -> Iterator[str]:

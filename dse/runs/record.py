@@ -22,8 +22,7 @@ from dse.errors import OutputError
 from dse.files.inputs import INPUTS
 from dse.files.json import jsonable, read_bytes, read_json, write_text
 from dse.files.whole_folders import under_way, waiting_for
-from dse.runs.limits import FILE_BYTE
-from dse.runs.tables import EVALUATIONS, FRONT
+from dse.runs.tables import EVALUATIONS, FILE_BYTE, FRONT
 from dse.study.measuring import MEASURING, STORE
 
 FORMAT = 4

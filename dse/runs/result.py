@@ -24,7 +24,6 @@ from dse.model.tables import EQUALS, Table
 from dse.reports.front_text import MOST_ROWS, front_html, front_text, in_units
 from dse.reports.front_view import FrontView, Recommended
 from dse.reports.text import Printable
-from dse.runs.limits import EVALUATIONS_ROWS
 from dse.runs.manifest import manifest_of, recommended_of, view_of
 from dse.runs.record import MANIFEST, begin_manifest, with_checksums
 from dse.runs.runner import points_of
@@ -63,6 +62,9 @@ _UNKEPT = (
     f"evaluations are not kept: {EVALUATIONS} needs pyarrow, which is not installed; pip install "
     '"accel-dse[parquet]"'
 )
+
+EVALUATIONS_ROWS = 120_000
+"""Most designs in the file of evaluations, a uniform sample of more."""
 
 BEGUN_AGAIN = (
     "nothing of this study is measured, and models are computed faster than results are read: it "

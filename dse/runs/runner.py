@@ -22,7 +22,6 @@ from dse.model.measured import MemoryCache
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.model.volume import Volume, hypervolume, reference_point
-from dse.runs.limits import ENUMERABLE, OPEN_CELLS
 from dse.runs.solved import Options, Quality, Run, SolvedStudy
 from dse.search import Outcome, Progress, Stop
 from dse.search.archive import Matrix, Searchable
@@ -31,6 +30,12 @@ from dse.study import study
 from dse.study.measuring import Working, measuring
 from dse.study.overrides import Sweep, at_value, sweep_of
 from dse.study.study import Study
+
+ENUMERABLE = 10_000_000
+"""Largest space in which a heuristic's front is compared with the exact one."""
+
+OPEN_CELLS = 50_000
+"""Most open cells of a bound, for a time of about a second."""
 
 
 def run_study(

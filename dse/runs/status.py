@@ -18,13 +18,12 @@ from dse.errors import MeasurementError, OutputError, StudyError
 from dse.files.whole_folders import under_way
 from dse.model.evaluation import LEDGER
 from dse.model.measured import MeasuredColumns, ledger_of_measured
-from dse.model.space import Index, Space, as_index, design_text, one_block
+from dse.model.space import Index, Space, as_index, one_block
 from dse.reports.front_text import designs_of, front_table, proof_of
 from dse.reports.front_view import plain_axes
 from dse.reports.sections import Readable, Section
 from dse.reports.text import plural
-from dse.runs.limits import SO_FAR_DESIGNS, STATUS_ROWS
-from dse.runs.measurements import retry_text
+from dse.runs.measurements import causes_of, causes_text, retry_text
 from dse.runs.record import MANIFEST, begun_manifest, not_a_run, read_manifest
 from dse.runs.result import Result
 from dse.runs.runner import answer_of, points_of, with_quality
@@ -32,9 +31,15 @@ from dse.runs.solved import Run, SolvedStudy
 from dse.search.archive import Archive
 from dse.search.outcome import INTERRUPTED, Certificate
 from dse.study import study
-from dse.study.measuring import STORE, StoredMeasurement, StoredRun, measuring, time_measuring
+from dse.study.measuring import STORE, StoredRun, measuring, time_measuring
 from dse.study.overrides import sweep_of
 from dse.study.study import Study
+
+SO_FAR_DESIGNS = 1_000_000
+"""Most designs of a front so far, if a measurement serves several."""
+
+STATUS_ROWS = 5
+"""Most designs of a front so far that are shown."""
 
 
 class Status(Readable):
@@ -151,22 +156,11 @@ def _of_measurements(
 
 
 def _failed(kept: StoredRun) -> Iterator[Section]:
-    causes: dict[str, list[StoredMeasurement]] = {}
-    for row in kept.rows:
-        if row.measurement.failed:
-            causes.setdefault(row.measurement.cause, []).append(row)
-    if not causes:
-        return
-    ordered = sorted(causes.items(), key=lambda pair: (-len(pair[1]), pair[0]))
-    lines = [
-        f"{plural(len(some), 'design')}: {cause}; "
-        + design_text(some[0].design, kept.unit_names(some[0]))
-        + (f" and {len(some) - 1} more" if len(some) > 1 else "")
-        for cause, some in ordered[:STATUS_ROWS]
-    ]
-    more = (f"and {len(ordered) - STATUS_ROWS} more causes",) * (len(ordered) > STATUS_ROWS)
-    facts = {cause: [dict(row.design) for row in some] for cause, some in ordered}
-    yield Section("failed", "failed", lines=tuple(lines), remarks=more, facts=facts)
+    pairs = ((row.design, row.measurement) for row in kept.rows)
+    if causes := causes_of(pairs, failed=True):
+        lines = tuple(causes_text(causes, kept.record.unit_names))
+        facts = {cause: [dict(one) for one in designs] for cause, designs in causes.items()}
+        yield Section("failed", "failed", lines=lines, facts=facts)
 
 
 def _so_far(kept: StoredRun, state: str) -> Iterator[Section]:

@@ -16,7 +16,6 @@ from dse.files.csv import as_written, inert
 from dse.model import tables
 from dse.model.space import Index
 from dse.model.tables import Table
-from dse.runs.limits import FILE_BYTE, ROW_BYTE
 from dse.study.overrides import Sweep
 from dse.study.study import Study
 
@@ -25,6 +24,10 @@ EVALUATIONS = "evaluations.parquet"
 
 FEASIBLE = "feasible"
 """Column of the evaluations."""
+
+ROW_BYTE, FILE_BYTE = 1 << 16, 1 << 30
+"""Longest row of evaluations, and most bytes of a file, unpacked: a row has some 100 numbers of up
+to 24 bytes."""
 
 Row = dict[str, str]
 """A line of front.csv: column -> text."""

@@ -137,10 +137,6 @@ class StoredRun:
         found = override(parse_document(one.text, one.file), one.overrides)
         return replace(found, recorded=recorded_in(self.rows, one.identity))
 
-    def unit_names(self, row: StoredMeasurement) -> Mapping[str, str]:
-        """Return the units of a design's numbers, none if another run measured it."""
-        return self.record.unit_names if row.identity == self.record.identity else {}
-
 
 def recorded_in(rows: Iterable[StoredMeasurement], identity: str) -> RecordedEvaluator:
     """Return the evaluator of a finished run with its own measurements among some."""

@@ -19,8 +19,8 @@ from dse.model.space import Axis, Numbers, Space
 from dse.model.volume import Volume, hypervolume, reference_point
 from dse.plugins import registry
 from dse.runs import finished, runner
-from dse.runs.limits import ENUMERABLE
 from dse.runs.result import Result
+from dse.runs.runner import ENUMERABLE
 from dse.search import SearchSettings
 from dse.search.heuristic.pymoo import _MixedCrossover, _MixedMutation
 from dse.search.heuristic.scales import Scales

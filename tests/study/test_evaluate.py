@@ -44,18 +44,6 @@ def faults(write: Write) -> Callable[[str], list[str]]:
     return of
 
 
-def test_an_axis_that_no_argument_uses_is_noted_and_refutes_no_run(write: Write) -> None:
-    path = write(GOOD.replace(', "{style}"', "").replace("[1, 2, 4]", "[1]"))
-    program = "#!/bin/sh\necho area = 1 um2\necho power = 1 mW\necho accuracy = 1\n"
-    (path.parent / "synth.sh").write_text(program)
-    (path.parent / "synth.sh").chmod(0o755)
-    note = dse.load(path).notes[0]
-    assert note.startswith("no argument of the command uses style: the program")
-    found = dse.run(path, out=path.parent / "run", plots=False)
-    assert found.manifest["notes"] == [note]
-    assert dse.verify(path.parent / "run").holds
-
-
 def test_nothing_is_measured_by_surprise(faults: Callable[[str], list[str]], write: Write) -> None:
     assert faults(GOOD) == []
     problem = dse.load(write(GOOD)).problem
