@@ -15,7 +15,9 @@ from typing import Protocol
 
 from dse.contract.evaluators import Evaluator, Measurement, Value, key
 from dse.errors import FOREIGN, DseError, OutputError
-from dse.measure.function import FunctionEvaluator
+from dse.measure.evaluators import FunctionEvaluator
+from dse.search import FAILING
+from dse.search.exact.work import StopError
 from dse.workers.programs import STOP_PERIOD_S, SUPERVISOR_PATIENCE_S
 
 REPEATED = ("exit", "signal", "timeout", "output", "worker")
@@ -34,6 +36,12 @@ class Attempt:
     design: Mapping[str, Value]
     folder: Path
     keep: bool
+
+
+class FailingError(StopError):
+    """Too many designs failed."""
+
+    way = FAILING
 
 
 class Workers(AbstractContextManager["Workers"], Protocol):

@@ -25,9 +25,16 @@ from dse.files.document import Document
 from dse.files.headers import DIMENSIONLESS
 from dse.files.inputs import Input, base_of, content_of, locate
 from dse.files.json import read_regular, reason
-from dse.measure.command import PLACES, Command, FileFunction, wrong_arguments
-from dse.measure.function import FunctionEvaluator, code_identity, require_function
-from dse.measure.outputs import Declared
+from dse.measure.evaluators import (
+    PLACES,
+    Command,
+    Declared,
+    FileFunction,
+    FunctionEvaluator,
+    code_identity,
+    require_function,
+    wrong_arguments,
+)
 from dse.model.beforehand import MOST_CODES
 from dse.model.measured import MeasuredColumns, MeasurementSetup, MemoryCache
 from dse.model.problem import Problem

@@ -1,4 +1,4 @@
-"""Measurement of designs for a search, with its workers, folder and limits."""
+"""Measurement of designs for a search, and the parts of measuring that other packages use."""
 
 from __future__ import annotations
 
@@ -13,22 +13,18 @@ from dse import search
 from dse.algebra.units import duration
 from dse.contract.evaluators import Measurement, RecordedEvaluator
 from dse.errors import BudgetError, MeasurementError
-from dse.measure.attempts import Terms, Threads, Workers, measured
+from dse.measure.attempts import FailingError, Terms, Threads, Workers, measured
 from dse.measure.dask import Cluster
+from dse.measure.evaluate import measured_quantities, measuring_lines, with_axes
+from dse.measure.store import carry, kept_run, rows_in, stored_run
 from dse.model.measured import Design, MeasurementSetup
 from dse.model.problem import Problem
 from dse.reports.text import plural
 from dse.runs.measurements import ONLY_RUNS, causes_of, causes_text
-from dse.search import FAILING, SearchSettings
+from dse.search import SearchSettings
 from dse.search.exact.work import StopError
-from dse.study.measuring import Working
+from dse.study.measuring import Measuring, Working
 from dse.study.schema import EvaluateSection
-
-
-class FailingError(StopError):
-    """Too many designs failed."""
-
-    way = FAILING
 
 
 @runtime_checkable
@@ -155,3 +151,15 @@ def _measured(
 def _stop_if(failing: str) -> None:
     if failing:
         raise FailingError(failing)
+
+
+WING = Measuring(
+    quantities=measured_quantities,
+    pool_axes=with_axes,
+    lines=measuring_lines,
+    measures=let_measure,
+    keeps=kept_run,
+    carry=carry,
+    rows=rows_in,
+    stored=stored_run,
+)

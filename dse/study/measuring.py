@@ -215,5 +215,5 @@ class Measuring:
 
 def measuring() -> Measuring:
     """Return the wing that measures."""
-    found: Measuring = resolve_name("dse.measure.public:WING")
+    found: Measuring = resolve_name("dse.measure.measuring:WING")
     return found

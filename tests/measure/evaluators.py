@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dse.contract.evaluators import Measurement, Value
-from dse.measure.command import Command
+from dse.measure.evaluators import Command
 
 
 def never() -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dse.contract.evaluators import Measurement
-from dse.measure.command import Command, wrong_arguments
+from dse.measure.evaluators import Command, wrong_arguments
 from dse.workers.programs import machine_byte
 from dse.workers.supervisor import OUTPUT
 from tests.conftest import until

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dse.contract.evaluators import Measurement, key
-from dse.measure.function import FunctionEvaluator, code_identity
+from dse.measure.evaluators import FunctionEvaluator, code_identity
 from tests.measure.evaluators import never
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dse.measure.outputs import Declared, UnusableOutputError, read, values
+from dse.measure.evaluators import Declared, UnusableOutputError, read, values
 from dse.workers.programs import OUTPUT_BYTE
 
 OUTPUTS = {"area_m2": "um2", "power_w": "mW", "share": "%"}

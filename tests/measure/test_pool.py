@@ -16,7 +16,7 @@ from dse.measure.attempts import (
     Threads,
     measured,
 )
-from dse.measure.function import FunctionEvaluator
+from dse.measure.evaluators import FunctionEvaluator
 from tests.measure.evaluators import Acts, shell
 
 DOUBLE = "echo double = $(( 2 * {number} ))"

@@ -18,7 +18,7 @@ import pytest
 import dse
 from dse.errors import ArgumentError, MeasurementError, OutputError, StoreError, TooLargeError
 from dse.files.document import read_document
-from dse.measure import run_store
+from dse.measure import store
 from dse.measure.store import STORE, open_store, open_to_read
 from dse.runs.result import Result, run_folder
 from dse.runs.status import run_so_far
@@ -133,7 +133,7 @@ def test_a_changed_study_is_told_field_by_field(tmp_path: Path) -> None:
     ],
 )
 def test_each_changed_field_has_a_line(before: Any, after: Any, lines: list[str]) -> None:
-    assert [*run_store._changes("", before, after)] == lines
+    assert [*store._changes("", before, after)] == lines
 
 
 def test_measurements_of_other_runs_are_used_where_they_hold(tmp_path: Path) -> None:
