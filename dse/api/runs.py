@@ -188,8 +188,8 @@ def run(
         resume=resume,
         reuse=paths(reuse),
     )
-    with run_place(out, document, options) as kept:
-        with kept.measuring as (document, options, command):
+    with run_place(out, document, options) as (place, measurements):
+        with measurements as (document, options, command):
             done = run_study(document, options, progress, stop=stop)
             if not done.feasible:
                 from dse.parametric.infeasible import require_any_feasible  # rarely needed
@@ -199,9 +199,8 @@ def run(
         result.resume = command
         if callback is not None:
             callback(result)
-        if kept.place is not None:
-            result.fill(kept.place, plots=plots)
-            result.warnings = (*kept.notes, *result.warnings)
+        if place is not None:
+            result.fill(place, plots=plots)
     return result
 
 

@@ -275,15 +275,9 @@ class Command:
             return Measurement(values={}, cause=str(error), kind=error.kind, said=ended.said)
 
     def _arguments(self, written: Mapping[str, int | float | str], folder: Path) -> list[str]:
-        places = {"input": folder / INPUT_NAME, "output": folder / OUTPUT_NAME}
+        places = {"input": str(folder / INPUT_NAME), "output": str(folder / OUTPUT_NAME)}
         given = {**written, **places, "study": self.beside}
-        found = [
-            "".join(
-                text + ("" if name is None else str(given[name]))
-                for text, name, _, _ in Formatter().parse(argument)
-            )
-            for argument in self.arguments
-        ]
+        found = [argument.format_map(given) for argument in self.arguments]
         if "/" in found[0]:
             found[0] = os.path.join(self.beside, found[0])
         return found

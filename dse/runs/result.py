@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -295,18 +295,11 @@ class Result(Printable):
             yield f"{names} cannot be drawn: {kind}: {error}; all else is written"
 
 
-@dataclass(frozen=True)
-class RunPlace:
-    """The folder of a run or None, its measurements, and notes."""
-
-    place: WorkingFolder | None
-    measuring: Keeping
-    notes: Sequence[str] = ()
-
-
 @contextmanager
-def run_place(out: str | Path | None, document: Document, options: Options) -> Iterator[RunPlace]:
-    """Yield the place of a run, with its measurements if it measures.
+def run_place(
+    out: str | Path | None, document: Document, options: Options
+) -> Iterator[tuple[WorkingFolder | None, Keeping]]:
+    """Yield the folder of a run, if it has one, and its measurements.
 
     Raises
     ------
@@ -316,24 +309,20 @@ def run_place(out: str | Path | None, document: Document, options: Options) -> I
         The folder has measurements of another study, or some cannot be read.
     """
     measures, plain = document.measures, nullcontext((document, options, ""))
-    if options.reuse and (out is None or not measures):
-        why = (
-            "the run has no folder to keep measurements in, `out`"
-            if measures
-            else "nothing of this study is measured"
-        )
-        raise ArgumentError(f"earlier measurements cannot be used: {why}")
-    for name in ("workers", "dask"):  # never both
-        if getattr(options, name) is not None and not measures:
+    for name in ("workers", "dask", "reuse"):
+        if getattr(options, name) and not measures:
             raise ArgumentError(f"{name}: nothing of this study is measured; leave it out")
     if out is None:
-        yield RunPlace(None, plain)
+        if options.reuse:
+            raise ArgumentError("reuse: the run has no folder to keep measurements in; name `out`")
+        yield None, plain
         return
     with run_folder(out, document, STORED if measures else ()) as place:
         if measures:
-            yield RunPlace(place, measuring().keeps(place, document, options))
+            yield place, measuring().keeps(place, document, options)
         else:
-            yield RunPlace(place, plain, (BEGUN_AGAIN,) if options.resume else ())
+            place.notes += (BEGUN_AGAIN,) * options.resume
+            yield place, plain
 
 
 @contextmanager

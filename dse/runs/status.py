@@ -100,20 +100,16 @@ def _state_rows(
 
 def _of_models(state: str, watch: Mapping[str, Any], manifest: Mapping[str, Any] | None) -> Section:
     """Return the state of a run of models, which keeps nothing before its end."""
-    (rows, front), facts = _state_rows(state, watch, manifest), {"state": state}
-    if watch:
+    rows, front = _state_rows(state, watch, manifest)
+    facts: dict[str, Any] = {"state": state}
+    if state == "running":
         rows.append(("study", str(watch.get("study_file", ""))))
-    if manifest is not None:
+    elif manifest is not None:
         names = ("evaluated", "designs", "front", "hypervolume", "wall_s")
         facts |= {name: manifest[name] for name in names if name in manifest}
-        before = " by the run before" if state == "running" else ""
-        done = f"{manifest['evaluated']:,} of {designs_of(manifest):,} evaluated{before}"
+        done = f"{manifest['evaluated']:,} of {designs_of(manifest):,} evaluated"
         rows += [("designs", done), *front]
-    remarks = (
-        "nothing is measured, so that nothing is kept before the end: --resume (`resume` in "
-        "Python) begins again",
-    ) * (state == "running")
-    return Section("state", rows=tuple(rows), facts=facts, remarks=remarks)
+    return Section("state", rows=tuple(rows), facts=facts)
 
 
 def _of_measurements(

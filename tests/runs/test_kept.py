@@ -197,9 +197,9 @@ def test_models_run_again_and_say_so(tmp_path: Path) -> None:
         dse.run(path, workers=2)
     with pytest.raises(ArgumentError, match=r"^dask: nothing of .* is measured; leave it out$"):
         dse.run(path, out=tmp_path / "run", dask="tcp://localhost:8786")
-    with pytest.raises(ArgumentError, match="be used: nothing of this study is measured"):
+    with pytest.raises(ArgumentError, match=r"^reuse: nothing of this study is measured"):
         dse.run(path, out=tmp_path / "run", reuse=tmp_path / "run")
-    with pytest.raises(ArgumentError, match="be used: the run has no folder to keep measur"):
+    with pytest.raises(ArgumentError, match=r"^reuse: the run has no folder to keep measur"):
         dse.run(study(), evaluate=figures, reuse=[tmp_path])
 
 
