@@ -10,16 +10,16 @@ import shutil
 import sqlite3
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from pydantic import TypeAdapter
 
 from dse import search
-from dse.contract.evaluators import Measurement, Ranges, RecordedEvaluator, Value, key
+from dse.contract.evaluators import Measurement, Ranges, RecordedEvaluator, Value
 from dse.errors import InfeasibleError, OutputError, StoreError, StudyError, shortened, visible
 from dse.files.document import EVALUATE, IN_MEMORY, Document
 from dse.files.json import jsonable
@@ -67,7 +67,8 @@ GO_ON = "go on with --resume (`resume` in Python)"
 
 COPY = "put back a copy of it, or remove it and begin again"
 
-_ROW, _RECORD = TypeAdapter(StoredMeasurement), TypeAdapter(RunRecord)
+_ROWS: tuple[TypeAdapter[Any], ...] = (TypeAdapter(StoredMeasurement), TypeAdapter(RunRecord))
+"""Types of the rows from 1 on, and of row 0."""
 
 
 def open_store(folder: Path) -> Store:
@@ -91,16 +92,9 @@ def open_store(folder: Path) -> Store:
             )
         if not path.exists():
             _make(path)
-        store = _opened(path, "mode=rw")
-        try:
-            # each transaction is on disk when it ends, and readers delay no one:
-            # https://www.sqlite.org/wal.html, and "FULL" of https://www.sqlite.org/pragma.html
-            store.connection.execute("PRAGMA journal_mode = WAL")
-            store.connection.execute("PRAGMA synchronous = FULL")
-        except BaseException:
-            store.close()
-            raise
-    return store
+        # each transaction is on disk when it ends, and readers delay no one:
+        # https://www.sqlite.org/wal.html, and "FULL" of https://www.sqlite.org/pragma.html
+        return _opened(path, "mode=rw", "journal_mode = WAL", "synchronous = FULL")
 
 
 def open_to_read(folder: Path) -> Store:
@@ -126,9 +120,8 @@ def open_to_read(folder: Path) -> Store:
                 f"{path} was not closed by the program that wrote it, and cannot be read in a "
                 f"folder that may not be written; copy its folder to one that may"
             )
-        store = _opened(path, "mode=rw" if written else "mode=ro&immutable=1")
-        store.connection.execute("PRAGMA query_only = ON")
-    return store
+        mode = "mode=rw" if written else "mode=ro&immutable=1"
+        return _opened(path, mode, "query_only = ON")
 
 
 def is_remote(folder: Path) -> bool:
@@ -162,15 +155,18 @@ def _make(path: Path) -> None:
     flush(path.parent)
 
 
-def _opened(path: Path, mode: str) -> Store:
-    """Return a store after a check of every page and row."""
+def _opened(path: Path, mode: str, *settings: str) -> Store:
+    """Return a store, with settings of SQLite after a check of every page and row."""
     place = f"{path.absolute().as_uri()}?{mode}"
     connection = sqlite3.connect(place, uri=True, timeout=WRITER_WAIT_S, isolation_level=None)
     try:
         for setting in ("trusted_schema = OFF", "cell_size_check = ON", "fullfsync = ON"):
             connection.execute(f"PRAGMA {setting}")
         _check(path, connection)
-        return Store(path, connection)
+        store = Store(path, connection)
+        for setting in settings:
+            connection.execute(f"PRAGMA {setting}")
+        return store
     except BaseException:
         connection.close()
         raise
@@ -244,10 +240,10 @@ class Store:
             if cells[0] not in (0, number):
                 raise _damaged(path, f"row {number} is missing")
             try:
-                if cells[0] == 0:
-                    self.record = _RECORD.validate_python(_content(cells))
+                row = read_cells(cells)
+                if isinstance(row, RunRecord):
+                    self.record = row
                 else:
-                    row = read_cells(cells)
                     self.found[row.key] = row
             except (ValueError, TypeError, RecursionError) as error:
                 raise _damaged(path, f"row {cells[0]}: {error}") from error
@@ -268,13 +264,8 @@ class Store:
         """Return the number of measurements."""
         return len(self.found)
 
-    def keep(
-        self,
-        identity: str,
-        found: Mapping[str, Measurement],
-        designs: Mapping[str, Mapping[str, Value]],
-    ) -> None:
-        """Store all new measurements of an evaluator, or none, on disk before this returns.
+    def keep(self, rows: Iterable[StoredMeasurement]) -> None:
+        """Store all new measurements, or none, on disk before this returns.
 
         Raises
         ------
@@ -282,21 +273,14 @@ class Store:
             The disk refuses.  The store is then closed, as one of its pages may be in the memory
             of the system only.  Earlier rows stay.
         """
-        now = time.time()
-        rows = {
-            name: StoredMeasurement(
-                identity=identity, design=designs[name], measurement=measurement, kept_at=now
-            )
-            for name, measurement in found.items()
-            if name not in self.found
-        }
-        numbered = enumerate(rows.values(), len(self) + 1)
+        new = {row.key: row for row in rows if row.key not in self.found}
+        numbered = enumerate(new.values(), len(self) + 1)
         self._write("INSERT", [stored_cells(number, row) for number, row in numbered])
-        self.found |= rows
+        self.found |= new
 
     def describe(self, record: RunRecord) -> None:
         """Store the record of the run."""
-        self._write("INSERT OR REPLACE", [_sealed(0, asdict(record))])
+        self._write("INSERT OR REPLACE", [stored_cells(0, record)])
         self.record = record
 
     def copy_to(self, folder: Path) -> None:
@@ -323,35 +307,28 @@ class Store:
             raise
 
 
-def stored_cells(number: int, row: StoredMeasurement) -> tuple[int, str, str]:
-    """Return the cells of a measurement: number, content, checksum."""
-    return _sealed(number, asdict(row))
+def stored_cells(number: int, row: StoredMeasurement | RunRecord) -> tuple[int, str, str]:
+    """Return the cells of a row: number, content, and their SHA-256 as 64 hexadecimal digits."""
+    text = json.dumps(asdict(row), ensure_ascii=False).encode(errors="replace").decode()
+    return number, text, hashlib.sha256(f"{number} {text}".encode()).hexdigest()
 
 
-def read_cells(cells: Sequence[Any]) -> StoredMeasurement:
-    """Return the measurement in some cells.
+def read_cells(cells: Sequence[Any]) -> StoredMeasurement | RunRecord:
+    """Return the measurement in some cells, or the record of the run in those of row 0.
 
     Raises
     ------
     ValueError
-        The checksum is wrong, or the content is no measurement.
+        The checksum is wrong, or the content is no such row.
     """
-    return _ROW.validate_python(_content(cells))
-
-
-def _sealed(number: int, content: Mapping[str, Any]) -> tuple[int, str, str]:
-    """Return cells with their checksum: SHA-256 as 64 hexadecimal digits."""
-    text = json.dumps(content, ensure_ascii=False).encode(errors="replace").decode()
-    return number, text, hashlib.sha256(f"{number} {text}".encode()).hexdigest()
-
-
-def _content(cells: Sequence[Any]) -> Any:
     number, text, checksum = cells
     if hashlib.sha256(f"{number} {text}".encode()).hexdigest() != checksum:
         raise ValueError("it does not have its checksum")
-    return json.loads(text)
+    found: StoredMeasurement | RunRecord = _ROWS[number == 0].validate_python(json.loads(text))
+    return found
 
 
+@dataclass
 class StoreCache:
     """Measurements of one evaluator, as a `dse.contract.evaluators.MeasurementCache`.
 
@@ -359,25 +336,19 @@ class StoreCache:
     Values outside the `ranges` of this run are not.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        identity: str,
-        lent: Mapping[str, StoredMeasurement] | None = None,
-        ranges: Ranges | None = None,
-    ) -> None:
-        """Keep the store."""
-        self.store, self.identity = store, identity
-        self.lent, self.ranges = lent or {}, ranges or {}
+    store: Store
+    identity: str
+    lent: Mapping[str, StoredMeasurement] = field(default_factory=dict)
+    ranges: Ranges = field(default_factory=dict)
 
     def known(self, keys: Sequence[str]) -> dict[str, Measurement]:
         """Return the stored measurements among these keys."""
         own = self.store.found
-        rows = {name: self.lent[name] for name in keys if name in self.lent and name not in own}
-        rows = {name: row for name, row in rows.items() if self._holds(row.measurement)}
-        if rows:
-            taken = {name: replace(row.measurement, attempts=0) for name, row in rows.items()}
-            self.keep(taken, {name: row.design for name, row in rows.items()})
+        rows = [self.lent[name] for name in keys if name in self.lent and name not in own]
+        pairs = [(row.design, row.measurement) for row in rows if self._holds(row.measurement)]
+        if pairs:
+            lent = ((design, replace(found, attempts=0)) for design, found in pairs)
+            self.store.keep(stored_rows(self.identity, lent))
         return {name: own[name].measurement for name in keys if name in own}
 
     def _holds(self, found: Measurement) -> bool:
@@ -388,13 +359,20 @@ class StoreCache:
         self, found: Mapping[str, Measurement], designs: Mapping[str, Mapping[str, Value]]
     ) -> None:
         """Store measurements and their designs, on disk before this returns."""
-        self.store.keep(self.identity, found, designs)
+        self.store.keep(stored_rows(self.identity, ((designs[n], found[n]) for n in found)))
+
+
+def stored_rows(
+    identity: str, found: Iterable[tuple[Mapping[str, Value], Measurement]]
+) -> Iterator[StoredMeasurement]:
+    """Yield designs with their measurements by an evaluator as rows of this moment."""
+    now = time.time()
+    for design, one in found:
+        yield StoredMeasurement(identity=identity, design=design, measurement=one, kept_at=now)
 
 
 _SAME = ("study", "search", "identity", "inputs")
 """Entries of the record that a resumed run shares with the earlier one."""
-
-_RECORD = TypeAdapter(RunRecord)
 
 
 def rows_in(folder: Path) -> Sequence[StoredMeasurement]:
@@ -429,7 +407,8 @@ def run_record(document: Document, options: Options) -> RunRecord:
         unit_names=dict(measured.setup.unit_names),
         arguments=[*_arguments(options)],
     )
-    return _RECORD.validate_python(json.loads(json.dumps(jsonable(asdict(found)))))  # as read back
+    plain = json.loads(json.dumps(jsonable(asdict(found))))
+    return cast(RunRecord, _ROWS[1].validate_python(plain))  # as it is read back
 
 
 def _planned(prepared: study.Study, settings: search.SearchSettings, sweep: Sweep | None) -> int:
@@ -585,14 +564,9 @@ def carry(run: Path | None, recorded: RecordedEvaluator, fresh: Path) -> int:
         if (run / MEASURING).is_dir():
             shutil.copytree(run / MEASURING, fresh / MEASURING, ignore=_odd, symlinks=True)
         return count
-    pairs = {key(recorded.identity, design): (design, one) for design, one in recorded.found}
     with open_store(fresh) as store:
-        store.keep(
-            recorded.identity,
-            {name: one for name, (_, one) in pairs.items()},
-            {name: design for name, (design, _) in pairs.items()},
-        )
-    return len(pairs)
+        store.keep(stored_rows(recorded.identity, recorded.found))
+        return len(store)
 
 
 def _odd(folder: str, names: list[str]) -> list[str]:
