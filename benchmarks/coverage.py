@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.timing import table
 from dse.contract import Column
 from dse.fitting.core import fit_law
-from dse.study.cores.core_law import evaluate_law
+from dse.study.core_models import evaluate_law
 
 DRAWS = 50
 LAWS = {

@@ -18,8 +18,7 @@ from dse.cli.app import application
 from dse.installation import inventory
 from dse.plugins import registry
 from dse.study.field_kinds import Unit
-from dse.study.schema import json_schema
-from dse.study.workload_interface_budget import DECLARED
+from dse.study.schema import DECLARED, json_schema
 
 
 def commands() -> dict[str, str]:

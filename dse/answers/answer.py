@@ -45,14 +45,13 @@ from dse.runs.ranges import gaps_of, spread_of
 from dse.runs.solved import KnownFront, Options
 from dse.search.exact.work import EffortError, limited
 from dse.search.settings import Budget
-from dse.study.assumptions import assumptions_of
-from dse.study.environment import DEVICE
-from dse.study.evidence import unpublished
+from dse.study.assumptions import assumptions_of, unpublished
+from dse.study.demand import DEVICE
 from dse.study.overrides import Sweep, is_evaluated, stages_of
 from dse.study.scenario import field_path
+from dse.study.schema import FIELDS, SECTIONS
 from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
-from dse.study.workload_interface_budget import FIELDS, SECTIONS
 
 Callback = Callable[[Sequence[Section]], None]
 """Called with sections as soon as they are known."""

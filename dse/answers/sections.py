@@ -41,7 +41,7 @@ from dse.runs.solved import KnownFront
 from dse.search.outcome import UNFINISHED
 from dse.study.overrides import Sweep
 from dse.study.scenario import field_path
-from dse.study.workload_interface_budget import SECTIONS
+from dse.study.schema import SECTIONS
 
 MOST_INTERVALS = 12
 """Intervals of a sweep on one screen."""

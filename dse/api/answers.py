@@ -27,8 +27,8 @@ from dse.search.settings import Budget, budget_of
 from dse.simulation.report import Simulation, simulated, simulation_section
 from dse.study import study as studies
 from dse.study.demand import ARRIVAL_CV2, ARRIVALS
+from dse.study.goals import share_of_best
 from dse.study.overrides import Sweep, override, sweep_of
-from dse.study.search_section import share_of_best
 from dse.study.study import Study
 
 Uncertainties = Annotated[Assignments, assigned("{'area': '10 %'} or 'area=10 %'", "PATH=PERCENT")]

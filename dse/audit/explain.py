@@ -41,11 +41,11 @@ from dse.runs.design_names import exact_name, read_design
 from dse.runs.finished import Finished
 from dse.runs.measurements import measurement_of, require_figures
 from dse.runs.solved import Options, Run
-from dse.study.axes import axes_labels
+from dse.study.field_kinds import axes_labels
 from dse.study.overrides import sweep_of
 from dse.study.scenario import field_path
+from dse.study.schema import CHOICES
 from dse.study.study import Study
-from dse.study.workload_interface_budget import CHOICES
 
 STAGE = "stage_"
 """Before the name of a column that every stage has."""

@@ -22,9 +22,8 @@ from dse.files.csv import CsvTable
 from dse.files.inputs import Input
 from dse.fitting.curves import CONFIDENCE, least_squares_of_logarithms, quantile, start_of_sum
 from dse.reports.text import Printable, listed, percent, signed, table_text, unit_suffix
-from dse.study import records, schema, tables
-from dse.study.cores import core_law, core_tables, models
-from dse.study.cores.core_law import FORMS, LINEAR, Law, evaluate_law
+from dse.study import core_models, records, schema, tables
+from dse.study.core_models import FORMS, LINEAR, Law, evaluate_law, law_text
 from dse.study.overrides import override
 from dse.study.reader import Reader, validate_as
 from dse.study.scenario import Scenario
@@ -236,12 +235,12 @@ class CoreFit(Printable):
         share = fitted.residuals[worst] / data[worst] if data[worst] else 0.0
         far = "exact" if abs(share) < 1e-9 else f"{signed(share)} at {self.designs[worst]}"
         errors = (percent(fitted.rms), percent(fitted.leave_one_out))
-        return name.replace("_", " "), core_law.law_text(name, fitted.law), *errors, far
+        return name.replace("_", " "), law_text(name, fitted.law), *errors, far
 
     def to_dict(self) -> dict[str, Any]:
         """Return the laws and their support as plain data, in SI."""
         laws = {
-            name + unit_suffix(core_law.QUANTITIES[name]): {
+            name + unit_suffix(core_models.QUANTITIES[name]): {
                 "form": fitted.law.form,
                 "over": list(fitted.law.over),
                 "coefficients": list(fitted.law.coefficients),
@@ -268,7 +267,7 @@ def core_record(found: CoreFit) -> tuple[dict[str, Any], dict[str, Any]]:
         name: [int(end) if whole[name] else float(end) for end in (values.min(), values.max())]
         for name, values in found.parameters.items()
     }
-    stated = [name for name in found.laws if name in models.STATED]
+    stated = [name for name in found.laws if name in core_models.STATED]
     shares = {name: found.laws[name].spread(found.parameters) for name in stated}
     entries = {name: _entries(name, fitted) for name, fitted in found.laws.items()}
     core = {
@@ -292,9 +291,9 @@ def core_record(found: CoreFit) -> tuple[dict[str, Any], dict[str, Any]]:
 def _entries(quantity: str, fitted: Fitted) -> tuple[Any, dict[str, Any]]:
     """Return a law as a record has it, and its errors and the intervals of its coefficients."""
     law = fitted.law
-    names = core_law.unit_names(quantity, law.form, len(law.coefficients))
+    names = core_models.unit_names(quantity, law.form, len(law.coefficients))
     values = [units.written(*pair) for pair in zip(law.coefficients, names, strict=True)]
-    support: dict[str, Any] = {"law": core_law.law_text(quantity, law), "rms": percent(fitted.rms)}
+    support: dict[str, Any] = {"law": law_text(quantity, law), "rms": percent(fitted.rms)}
     if law.form != "constant" or fitted.residuals.any():
         support["leave_one_out"] = percent(fitted.leave_one_out)
         pairs = zip(fitted.intervals, names, strict=True)
@@ -336,7 +335,7 @@ def _fitted(
 ) -> dict[str, Any] | None:
     """Return names of the chosen designs of the table, values of their parameters, and laws."""
     every = stage.model_copy(update={"parameters": {}, "designs": None})
-    found = core_tables.table_designs(every, Scenario(), reader)
+    found = tables.table_designs(every, Scenario(), reader)
     table = tables.read_input(str(stage.table), reader.below("table"))
     if found is None or table is None:
         return None
@@ -399,8 +398,8 @@ def _fits(
         if name not in columns:
             remedy = nearest(name, columns)
             reader.fault((), "this quantity is not fitted", remedy, f"--form {name}")
-        elif form not in core_law.FORMS:
-            reader.fault((), "this form is not known", nearest(form, core_law.FORMS), repr(form))
+        elif form not in core_models.FORMS:
+            reader.fault((), "this form is not known", nearest(form, core_models.FORMS), repr(form))
     if reader.faults:
         return {}
     laws = {}
@@ -428,15 +427,15 @@ def _columns(metrics: CoreMetrics, notes: Sequence[str]) -> dict[str, Column]:
     """
     columns = {
         name: getattr(metrics, column)
-        for name, column in core_law.QUANTITIES.items()
+        for name, column in core_models.QUANTITIES.items()
         if hasattr(metrics, column) and not np.isnan(getattr(metrics, column)).all()
     }
     defaults = ["message_end", "tasks_in_flight", "leakage_power", "read", "written"]
-    if any(core_tables.ASSUMED_LATENCY in note for note in notes):
+    if any(tables.ASSUMED_LATENCY in note for note in notes):
         defaults = ["latency", *defaults]
     for name in (name for name in defaults if name in columns):
         rest = {key: values for key, values in columns.items() if key != name}
-        default = core_law.completed(rest).get(name, 0.0)
+        default = core_models.completed(rest).get(name, 0.0)
         if np.allclose(default, columns[name], rtol=1e-9, atol=0):
             columns = rest
     columns["rate"] = metrics.clock_hz / columns.pop("cycles_per_task")

@@ -16,8 +16,7 @@ from dse.errors import DseError
 from dse.fitting.curves import PER_BYTE, Array, CurveModel, Estimate, fit_model
 from dse.fitting.timings import Timings
 from dse.reports.text import Printable, interval, listed, paragraph, percent
-from dse.study import records
-from dse.study.cores import models
+from dse.study import core_models, records
 
 _METHOD = "LogCA by least squares of log time, 95 % intervals"
 
@@ -342,7 +341,7 @@ class InterfaceFitReport(Printable):
             value = estimates[column].value
             section[field] = units.written(float(f"{value:.6g}"), column)
             if value > 0 and field not in assumed and not (field == "exponent" and linear):
-                shares[field] = percent(models.share_of_interval(*estimates[column]))
+                shares[field] = percent(core_models.share_of_interval(*estimates[column]))
         section["source"] = f"fitted to {', '.join(file for file, _ in self.timings.files)}"
         if "machine" in self.timings.facts:
             section["host"] = self.timings.facts["machine"]

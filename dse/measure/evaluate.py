@@ -41,8 +41,8 @@ from dse.model.problem import Problem
 from dse.model.space import Axis, Space, unit_names_of
 from dse.plugins import registry
 from dse.search.settings import SearchSettings
-from dse.study import schema, workload_interface_budget
-from dse.study.axes import written_unit
+from dse.study import schema
+from dse.study.field_kinds import written_unit
 from dse.study.reader import Path, Reader
 from dse.study.tables import column_quantity, columns_of, read_input, refuse_impossible
 
@@ -312,7 +312,7 @@ def measured_quantities(
         rule = f"{name} is set by this study, and cannot be measured as well"
         reader.fault(outputs.places[name], rule, "rename one of them")
     for name in sorted(map(units.stem, outputs.units.keys() - taken)):
-        if name in written.axes and name not in workload_interface_budget.DECLARED:
+        if name in written.axes and name not in schema.DECLARED:
             rule = "it is an output as well, and a name stands for one of them"
             reader.fault(("axes", name), rule, "rename the axis or the output", repr(name))
     measured = _measured_of(written, outputs, space, reader)
@@ -327,7 +327,7 @@ def _measured_of(
     """Return the measured columns of a study, or None after an error."""
     section, here = written.evaluate or schema.EvaluateSection(), reader.below("evaluate")
     before = len(reader.faults)
-    own = written.axes.keys() - workload_interface_budget.DECLARED.keys()
+    own = written.axes.keys() - schema.DECLARED.keys()
     free = [place for place, axis in enumerate(space.axes) if axis.name in own]
     axes = [space.axes[place] for place in free]
     if not axes:

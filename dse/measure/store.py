@@ -31,6 +31,7 @@ from dse.runs.measurements import retry_text
 from dse.runs.record import MANIFEST
 from dse.runs.solved import inputs_of
 from dse.study import study
+from dse.study.goals import Options
 from dse.study.measuring import (
     MEASURING,
     STORE,
@@ -42,7 +43,6 @@ from dse.study.measuring import (
     time_measuring,
 )
 from dse.study.overrides import Sweep, at_value, sweep_of
-from dse.study.search_section import Options
 
 APPLICATION = 0x44534531
 """Mark of an SQLite file that is a store (``DSE1`` in ASCII)."""

@@ -19,8 +19,7 @@ from dse.plugins.registry import DISTRIBUTION
 from dse.reports.front_text import front_table
 from dse.reports.sections import Section
 from dse.reports.text import listed, violation_text
-from dse.study.assumptions import MOST_RECORDS, Assumption, assumptions_of
-from dse.study.evidence import MOST_ASSUMPTIONS, source_of
+from dse.study import assumptions
 from dse.study.overrides import settable
 
 _MOST_ROWS = 200
@@ -50,27 +49,27 @@ def cores_section(run: PageRun) -> Section:
 def assumptions_sections(run: PageRun) -> tuple[Section, Section]:
     """Return each number that the study assumes by source: of the recommended design, of others."""
     pick = run.recommended
-    found = assumptions_of(run.study, of=pick)
-    near: list[Assumption] = []
-    far: list[Assumption] = []
-    for entry in found[:MOST_ASSUMPTIONS]:
+    found = assumptions.assumptions_of(run.study, of=pick)
+    near: list[assumptions.Assumption] = []
+    far: list[assumptions.Assumption] = []
+    for entry in found[: assumptions.MOST_ASSUMPTIONS]:
         (near if not len(pick) or entry.concerns(pick) else far).append(entry)
     notes = run.run.manifest["notes"]
     lines = tuple(f"{note[:1].upper()}{note[1:]}." for note in notes)
-    if left := len(found[MOST_ASSUMPTIONS:]):
+    if left := len(found[assumptions.MOST_ASSUMPTIONS :]):
         lines += (f"{left:,} more are numbers of designs or constraints, which the run has.",)
     lines += tuple(
         f"Of {axis.size:,} choices only the recommended one is listed; the run has all."
         for axis in run.study.problem.space.axes
-        if axis.size > MOST_RECORDS
+        if axis.size > assumptions.MOST_RECORDS
     )
     return _by_source(run, near), replace(_by_source(run, far), lines=lines)
 
 
-def _by_source(run: PageRun, entries: Sequence[Assumption]) -> Section:
-    groups: dict[tuple[str, str], list[Assumption]] = {}
+def _by_source(run: PageRun, entries: Sequence[assumptions.Assumption]) -> Section:
+    groups: dict[tuple[str, str], list[assumptions.Assumption]] = {}
     for entry in entries:
-        groups.setdefault(source_of(run.study, entry), []).append(entry)
+        groups.setdefault(assumptions.source_of(run.study, entry), []).append(entry)
     rows = tuple(
         (
             "\n".join(entry.name for entry in some),

@@ -34,10 +34,10 @@ from dse.search.exact.work import EffortError, limited
 from dse.search.settings import Budget
 from dse.study import study
 from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions
-from dse.study.axes import read_unit
+from dse.study.field_kinds import read_unit
 from dse.study.overrides import override
+from dse.study.schema import DECLARED, FIELDS
 from dse.study.study import Study
-from dse.study.workload_interface_budget import DECLARED, FIELDS
 
 _KNOTS = 17
 """Points of a curve in each interval of a map of one number."""

@@ -37,17 +37,18 @@ from dse.runs.solved import Options
 from dse.search.exact.work import EffortError, limited
 from dse.search.settings import Budget
 from dse.study.assumptions import (
+    GIVEN,
     MOST_RECORDS,
     Assumption,
     assumptions_of,
     choose_assumptions,
     column_path,
     modelled_axes,
+    source_of,
 )
 from dse.study.demand import RATE
-from dse.study.evidence import GIVEN, source_of
+from dse.study.schema import FREE
 from dse.study.study import Study
-from dse.study.workload_interface_budget import FREE
 
 FACTOR = 1000.0
 """Each assumption varies between its value over this and its value times this."""

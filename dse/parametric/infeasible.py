@@ -53,9 +53,9 @@ from dse.study import study
 from dse.study.assumptions import Assumption, assumptions_of
 from dse.study.demand import OFFERED
 from dse.study.overrides import is_evaluated, is_owned, override
+from dse.study.schema import FIELDS
 from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
-from dse.study.workload_interface_budget import FIELDS
 
 _MOST_SEARCHED = 200_000_000
 """Largest space without composition in which changes are tried."""

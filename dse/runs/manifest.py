@@ -26,9 +26,8 @@ from dse.runs.notes import UNMET, Facts, FrontOfPart, Parts, notes_of, unmet_by
 from dse.runs.ranges import gaps_of, spread_of
 from dse.runs.record import FORMAT
 from dse.runs.solved import Run, SolvedStudy, inputs_of
-from dse.study.assumptions import assumptions_of
-from dse.study.environment import DEVICE
-from dse.study.evidence import MOST_ASSUMPTIONS, source_of
+from dse.study.assumptions import MOST_ASSUMPTIONS, assumptions_of, source_of
+from dse.study.demand import DEVICE
 from dse.study.overrides import Sweep
 from dse.study.study import Study
 

@@ -13,8 +13,8 @@ from dse.model.space import Index
 from dse.model.volume import NO_VOLUME, Volume
 from dse.search.outcome import FAILING, INTERRUPTED, Outcome
 from dse.search.settings import SearchSettings
+from dse.study.goals import Options as Options
 from dse.study.overrides import Sweep
-from dse.study.search_section import Options as Options
 from dse.study.study import Study, prepare, whole_document
 
 

@@ -18,10 +18,9 @@ from dse.model.space import Axis
 from dse.model.stage import Stage
 from dse.reports.sections import Section
 from dse.reports.text import LARGE, listed, multiple, percent, plural
-from dse.study import workload_interface_budget
+from dse.study import core_models, schema
 from dse.study.assumptions import column_path
-from dse.study.cores import models
-from dse.study.cores.models import NINETY_FIVE
+from dse.study.core_models import NINETY_FIVE
 from dse.study.evaluated import named
 from dse.study.overrides import is_evaluated
 from dse.study.study import Study
@@ -123,14 +122,14 @@ def _metrics(stages: Sequence[Stage], path: str) -> list[tuple[int, str]]:
     return [
         (number, metric)
         for number in named
-        for metric in models.STATED.get(name, ())
+        for metric in core_models.STATED.get(name, ())
         if stages[number].designs.has_figures(metric)
     ]
 
 
 def _fields(problem: Problem, path: str, share: float) -> list[Uncertain]:
     """Return the columns of a field that the study or its records set."""
-    unit = workload_interface_budget.FIELDS.get(path)
+    unit = schema.FIELDS.get(path)
     if unit is None:
         rule = f"uncertainty of {path!r}: no metric of a core and no field with a unit"
         raise UnitError(rule, nearest(path, _known(problem)))
@@ -165,10 +164,10 @@ def _of_columns(study: Study, options: Mapping[str, float]) -> tuple[Uncertain, 
 
 def _known(problem: Problem) -> list[str]:
     """Return the names that an uncertainty may be given for."""
-    names = [*models.STATED] if problem.stages else []
+    names = [*core_models.STATED] if problem.stages else []
     return names + [
         path
-        for path, unit in workload_interface_budget.FIELDS.items()
+        for path, unit in schema.FIELDS.items()
         if not unit.integer and set(unit.columns) & problem.available
     ]
 
@@ -187,7 +186,7 @@ def read_shares(written: Mapping[str, str]) -> dict[str, float]:
             rule = f"the uncertainty of {path!r} is {value!r}: it must be a percentage"
             raise UnitError(rule, f"write for instance {UNCERTAINTY_EXAMPLE}")
         try:
-            found[path] = models.share(value)
+            found[path] = core_models.share(value)
         except UnitError as error:
             rule = f"the uncertainty of {path!r} is {value!r}: {error.rule}"
             raise UnitError(rule, error.remedy) from error

@@ -19,9 +19,8 @@ from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.sections import Section
 from dse.reports.text import in_words, percent
-from dse.study import assumptions
+from dse.study import assumptions, core_models
 from dse.study.assumptions import Assumption
-from dse.study.cores import models
 from dse.study.overrides import is_evaluated, only
 from dse.study.study import Study, prepare
 
@@ -263,7 +262,7 @@ def read_width(width: str) -> float:
     """
     remedy = "write for instance '10 %'"
     try:
-        found = models.share(width)
+        found = core_models.share(width)
     except UnitError as error:
         raise UnitError(f"width {width!r}: {error.rule}", remedy) from error
     if not 0 < found < 1:

@@ -1,20 +1,27 @@
-"""Numbers that a study assumes, by name, and the problem with another value of one.
+"""Numbers that a study assumes, by name, with evidence, and the problem with another value of one.
 
 An assumption is a scalar that no search chooses: a field with one value, a value of a record of a
 catalogue, the bound of a constraint, or a metric of a design.  An axis is a choice and no
 assumption, but the values that its records set are, one for each record.  The single value of an
 axis of measurements is none either, since designs between its values are unknown.
+
+Evidence is one word.  It is the word of a core, or of a value of a record that has one.  Otherwise
+it is `given` by the study, `assumed` by a record, a `default` of the program, `published`, or
+`unstated`.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
+from dse import contract
 from dse.algebra import units
 from dse.algebra.compared_numbers import compared, with_number
 from dse.contract import SIZE, Column
@@ -24,12 +31,13 @@ from dse.model.mixed import PAYLOAD_OFFLOADED, TASKS_OFFLOADED
 from dse.model.problem import Problem
 from dse.model.space import Axis, Index, Space, constant
 from dse.model.tables import is_choice_of_scenario
-from dse.study import workload_interface_budget
-from dse.study.demand import OFFERED, RATE, followers
+from dse.study import schema
+from dse.study.demand import DEVICE, OFFERED, RATE, followers
+from dse.study.overrides import is_written
 from dse.study.scenario import field_path
+from dse.study.schema import PATHS, declared_neutral, owners_of
 from dse.study.stages import CLOCK, mixed_axes
 from dse.study.study import Study
-from dse.study.workload_interface_budget import declared_neutral, owners_of
 
 METRICS = (*AREAS, *POWERS, CLOCK)
 """Assumed metrics of each design.  Its payload and its cycles define it."""
@@ -193,7 +201,7 @@ def _fields(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
     for column, values in problem.space.constants.items():
         if column == RATE and OFFERED in problem.space.constants:
             continue  # it follows
-        if column not in {*set_by_axes, *workload_interface_budget.CHOICES, *OFFLOADED}:
+        if column not in {*set_by_axes, *schema.CHOICES, *OFFLOADED}:
             yield _field(problem, column, float(values[0]), growing)
     for column, axis in axes.items():
         yield _field(problem, column, float(axis.columns[column][0]), growing)
@@ -250,7 +258,7 @@ def _choices(problem: Problem) -> set[str]:
     """Return the columns that hold positions of names, which are no numbers."""
     known = problem.graph.quantities
     names = {name for axis in problem.space.axes for name in axis.columns if name in known}
-    return {*workload_interface_budget.CHOICES, *(name for name in names if known[name].labels)}
+    return {*schema.CHOICES, *(name for name in names if known[name].labels)}
 
 
 def _is_unused(record: Mapping[str, Column], row: int, column: str) -> bool:
@@ -313,7 +321,7 @@ def regrown(problem: Problem, growing: Collection[str], times: float = 1.0) -> P
 
 def _of_column(name: str, column: str, value: float, problem: Problem) -> Assumption:
     """Return the assumption of a column, with only the values that its field allows."""
-    unit = workload_interface_budget.FIELDS.get(field_path(column))
+    unit = schema.FIELDS.get(field_path(column))
     if unit is None:
         return Assumption(name, column, value, False, problem)
     among = tuple(sorted({*unit.among, value})) if unit.among else ()
@@ -326,5 +334,82 @@ def column_path(column: str) -> str:
     section, _, rest = column.partition("_")
     words = f"{section}.{units.stem(rest)}"
     if path == column:
-        return words if section in workload_interface_budget.SECTIONS else column
+        return words if section in schema.SECTIONS else column
     return words if path in ("workload.kernel", "budget.platform") else path
+
+
+GIVEN, ASSUMED, DEFAULT = "given", "assumed", "default"
+
+MOST_ASSUMPTIONS = 2_000
+"""Most numbers that are listed by source."""
+
+_GRADE = re.compile(r"(?:^|\(|: )(measured|derived|spec|report)\b[^:]*: ")
+"""Pattern of a source, or a remark in it, that states the origin of a value."""
+
+
+def source_of(study: Study, entry: Any) -> tuple[str, str]:
+    """Return the evidence behind an `Assumption` of a study, and the source of its value."""
+    if entry.bound is not None:
+        return GIVEN, "a constraint of the study"
+    if entry.metric is None:
+        return _source_of_column(study, entry.quantity, entry.touched[1] if entry.touched else 0)
+    place, row = entry.metric
+    stage = study.problem.stages[place]
+    evidence, node, source = study.sureness.designs[stage.name][stage.designs.names[row]]
+    text = source.partition("\n")[0]  # without the laws of a record
+    new = study.document.stages[place].get("scale_to", node)
+    if entry.quantity in AREAS and new != node:
+        return "derived", f"{node}, scaled to {new}: {text}"
+    return evidence or "unstated", f"{node}: {text}" if node else text
+
+
+def _source_of_column(study: Study, column: str, row: int) -> tuple[str, str]:
+    """Return the source of a column, at the row of a record if there is one."""
+    document, path = study.document, field_path(column)
+    kind = "" if "." in column else column.partition("_")[0]  # of a stage
+    if column in PATHS and is_written(document, path):
+        return GIVEN, "the study"
+    if designs := document.data.get("designs"):
+        return "unstated", f"the table {designs if isinstance(designs, str) else designs['table']}"
+    if kind not in study.sureness.records:
+        return (DEFAULT, "default of dse") if column in PATHS else (GIVEN, "the study")
+    field = column.removeprefix(f"{kind}_").replace("power_cap", "usable_power")
+    omitted = study.sureness.unspecified.get(row, ()) if kind == "interface" else ()
+    return _of_record(study.sureness.records[kind][row], field, path.rpartition(".")[2] in omitted)
+
+
+def _of_record(record: Any, field: str, omitted: bool) -> tuple[str, str]:
+    """Return the source of one field of a record, as precisely as the record states it."""
+    text = getattr(record, "sources", {}).get(field) or record.source
+    if field in record.assumptions:
+        return ASSUMED, text if record.name in text else f"{record.name}: {text}"
+    if omitted or getattr(record, field) == getattr(contract.Interface, field, ""):
+        return DEFAULT, "default of dse"
+    graded = _GRADE.search(text)
+    evidence = graded[1] if graded else "published" if text else "unstated"
+    return "fitted" if field in record.fitted else evidence, text.removeprefix(f"{evidence}: ")
+
+
+def unpublished(study: Study, known: Iterable[Any], design: Sequence[int]) -> set[str]:
+    """Return the unpublished inputs behind one design, a choice per axis.
+
+    A record or the program assumes them, of the `known` assumptions, or they are omitted, and zero
+    or unlimited for that reason.  For the host without accelerators they are inputs of chosen
+    records.
+    """
+    alone, point = min(design, default=0) < 0, np.array(design)[np.newaxis]
+    near = (one for one in known if one.concerns(point) and (one.touched or not alone))
+    found = {one.name for one in near if source_of(study, one)[0] in (ASSUMED, DEFAULT)}
+    names = [axis.name for axis in study.problem.space.axes]
+    row = design[names.index(DEVICE)] if DEVICE in names else -int(alone)
+    leakage = {f"{stage}.leakage_power" for stage in study.sureness.unleaking}
+    return {name.partition(".")[2] for name in found} | _unwritten(study, row) | leakage
+
+
+def _unwritten(study: Study, row: int) -> set[str]:
+    """Return the fields that an interface assumes or omits, even those without effect."""
+    records = study.sureness.records.get("interface", ())[row : row + 1] if row >= 0 else ()
+    columns = [f"interface_{name}" for record in records for name in record.assumptions]
+    columns = [name for name in columns if _source_of_column(study, name, row)[0] == ASSUMED]
+    names = {field_path(name).partition(".")[2] for name in columns}
+    return names.union(study.sureness.unspecified.get(row, ()))

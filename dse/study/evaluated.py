@@ -20,9 +20,8 @@ from dse.files import headers
 from dse.files.csv import CsvTable
 from dse.model.graph import Graph, wire
 from dse.model.space import Space
-from dse.study import schema, tables
-from dse.study.axes import choices
-from dse.study.cores import models
+from dse.study import core_models, schema, tables
+from dse.study.field_kinds import choices
 from dse.study.overrides import DESIGN
 from dse.study.reader import Reader
 from dse.study.scenario import Scenario
@@ -118,7 +117,7 @@ def _uncertainty(
     shares = {}
     for name, value in section.uncertainty.items():
         with reader.at(("designs", "uncertainty", name)):
-            shares[named(quantities, name)] = models.share(value)
+            shares[named(quantities, name)] = core_models.share(value)
     return shares
 
 

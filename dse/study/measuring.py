@@ -21,10 +21,10 @@ from dse.model.measured import MeasuredColumns, Spending
 from dse.model.problem import Problem
 from dse.model.space import Space
 from dse.search import Progress, SearchSettings, Stop
+from dse.study.goals import Options
 from dse.study.overrides import override
 from dse.study.reader import Reader
 from dse.study.schema import EvaluateSection, StudyFile
-from dse.study.search_section import Options
 
 STORE = "evaluations.sqlite"
 STORE_FILES = (STORE, *(f"{STORE}-{end}" for end in ("wal", "shm", "journal", "new")))

@@ -14,11 +14,10 @@ from dse.contract import CoreMetrics
 from dse.errors import Fault, StudyError, UnitError, nearest
 from dse.files import document
 from dse.files.document import Document, is_record, stage_name
-from dse.study import schema, workload_interface_budget
-from dse.study.axes import numeric
+from dse.study import schema
+from dse.study.field_kinds import numeric
 from dse.study.reader import Reader, validate_as
-from dse.study.schema import StudyFile
-from dse.study.workload_interface_budget import FREE, RECORDS
+from dse.study.schema import FREE, RECORDS, StudyFile
 
 
 def stages_of(document: Document) -> dict[str, Mapping[str, Any]]:
@@ -178,7 +177,7 @@ def sweep_of(found: Document) -> Sweep | None:
         return None
     (path, values), *_ = written.sweep.items()
     reader = Reader(found)
-    unit = workload_interface_budget.FIELDS.get(path)
+    unit = schema.FIELDS.get(path)
     sweep = None
     with reader.at(("sweep", path)):
         _require_field(path, written)
@@ -214,12 +213,12 @@ def check_shape(found: Document) -> None:
 def _require_field(path: str, written: schema.StudyFile) -> None:
     """Raise UnitError if a single word is neither an axis of the study nor a key of it."""
     known = {*written.axes, *schema.StudyFile.model_fields}
-    if "." in path or path in known or path in workload_interface_budget.DECLARED:
+    if "." in path or path in known or path in schema.DECLARED:
         return
     rule = f"a sweep is of an axis or a field of the study, and nothing is called {path!r}"
     if written.evaluate is not None:
         raise UnitError(rule, f"add it to `axes`, too, with its values: `axes: {{{path}: ...}}`")
-    raise UnitError(rule, nearest(path, {*written.axes, *workload_interface_budget.DECLARED}))
+    raise UnitError(rule, nearest(path, {*written.axes, *schema.DECLARED}))
 
 
 def at_value(found: Document, sweep: Sweep, position: int) -> Document:

@@ -12,8 +12,8 @@ from dse.algebra import units
 from dse.errors import KeyPath, UnitError, nearest, quoted
 from dse.files.document import Document
 from dse.plugins import registry
-from dse.study.cores import core_law, models
-from dse.study.cores.core_law import Form
+from dse.study import core_models
+from dse.study.core_models import Form
 from dse.study.field_kinds import (
     Given,
     Label,
@@ -24,7 +24,7 @@ from dse.study.field_kinds import (
     no_items,
 )
 from dse.study.reader import Reader, validate_as
-from dse.study.workload_interface_budget import InterfaceSection, KernelSection, unspecified_fields
+from dse.study.schema import InterfaceSection, KernelSection, unspecified_fields
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", description="Name in results")]
 Text = Annotated[str, Field(description="In plain words")]
@@ -209,7 +209,7 @@ def _sureness(written: SureEntry, section: str, reader: Reader) -> dict[str, Any
     shares = {}
     for name, value in written.uncertainty.items():
         with reader.at((section, "uncertainty", name)):
-            shares[columns.get(name, name)] = models.share(value)
+            shares[columns.get(name, name)] = core_models.share(value)
     return {
         "assumptions": tuple(columns.get(name, name) for name in written.assumptions),
         "fitted": tuple(columns.get(name, name) for name in written.fitted),
@@ -228,7 +228,7 @@ def _core(written: CoreEntry, reader: Reader) -> contract.Core | None:
     known = set(written.parameters)
     read = ((name, _law(name, law, known, reader)) for name, law in written.laws.items())
     laws = {name: law for name, law in read if law is not None}
-    lacking = core_law.missing(written.laws)
+    lacking = core_models.missing(written.laws)
     if lacking:
         rule = f"a core needs {' and '.join(lacking)}"
         reader.fault(("core", "laws"), rule, f"add {lacking[0].split()[0]}: ...", "it is missing")
@@ -236,17 +236,17 @@ def _core(written: CoreEntry, reader: Reader) -> contract.Core | None:
         return None
     provides = _provided(written.provides, "core", reader)
     lines = [written.source or "a record of the user's own", *filter(None, [written.note])]
-    lines += [f"  {name} = {core_law.law_text(name, law)}" for name, law in laws.items()]
-    spread = models.stated(written.uncertainty, reader.below("core"))
+    lines += [f"  {name} = {core_models.law_text(name, law)}" for name, law in laws.items()]
+    spread = core_models.stated(written.uncertainty, reader.below("core"))
     model = contract.Model(
-        function=lambda **columns: core_law.law_metrics(laws, parameters, columns),
+        function=lambda **columns: core_models.law_metrics(laws, parameters, columns),
         parameters=tuple(parameters),
         design_name="_".join(f"{name}{{{name}}}" for name in written.parameters),
         source="\n".join(lines),
         uncertainty=spread,
         assumed=()
         if {"latency", "tasks_in_flight"} & laws.keys()
-        else (core_law.QUANTITIES["latency"],),
+        else (core_models.QUANTITIES["latency"],),
     )
     return contract.Core(
         name=written.name,
@@ -261,16 +261,16 @@ def _core(written: CoreEntry, reader: Reader) -> contract.Core | None:
 
 def _law(
     figure: str, written: LawEntry | float | str, known: set[str], reader: Reader
-) -> core_law.Law | None:
+) -> core_models.Law | None:
     path: KeyPath = ("core", "laws", figure)
-    if figure not in core_law.QUANTITIES:
-        rule, remedy = "this quantity is not known", nearest(figure, core_law.QUANTITIES)
+    if figure not in core_models.QUANTITIES:
+        rule, remedy = "this quantity is not known", nearest(figure, core_models.QUANTITIES)
         reader.fault(path, rule, remedy, quoted(figure))
         return None
     if isinstance(written, float | str):
         with reader.at(path):
-            value = units.parse(written, core_law.QUANTITIES[figure])
-            return core_law.Law(form="constant", over=(), coefficients=(value,))
+            value = units.parse(written, core_models.QUANTITIES[figure])
+            return core_models.Law(form="constant", over=(), coefficients=(value,))
         return None
     for position, name in enumerate(written.over):
         if name not in known or name in written.over[:position]:
@@ -285,9 +285,9 @@ def _law(
                 f"{written.form} over {len(written.over)} parameters has {expected} coefficients",
                 f"write {expected}",
             )
-        names = core_law.unit_names(figure, written.form, expected)
+        names = core_models.unit_names(figure, written.form, expected)
         values = tuple(map(units.parse, written.coefficients, names))
-        return core_law.Law(form=written.form, over=tuple(written.over), coefficients=values)
+        return core_models.Law(form=written.form, over=tuple(written.over), coefficients=values)
     return None
 
 

@@ -17,7 +17,7 @@ from dse.model.messages import ONE_SIZE
 from dse.model.mixed import PAYLOAD_OFFLOADED, Parted
 from dse.model.space import Axis, constant
 from dse.study.field_kinds import Coded, Given, Mix, StudySection, Unit
-from dse.study.workload_interface_budget import DECLARED, PATHS, code
+from dse.study.schema import DECLARED, PATHS, code
 
 _PREFIX = {contract.Interface: "interface", contract.Kernel: "kernel", contract.Platform: "budget"}
 

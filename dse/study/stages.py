@@ -21,8 +21,9 @@ from dse.files.document import is_record, stage_name
 from dse.model.designs import Designs
 from dse.model.space import Axis
 from dse.model.stage import ROUNDING, Stage
-from dse.study import schema, workload_interface_budget
-from dse.study.axes import (
+from dse.study import schema
+from dse.study.core_models import MOST_DESIGNS, designs_of_model, note_placed
+from dse.study.field_kinds import (
     MOST_LISTED,
     MOST_VALUES,
     choices,
@@ -32,7 +33,6 @@ from dse.study.axes import (
     scaled,
     spread_values,
 )
-from dse.study.cores.models import MOST_DESIGNS, designs_of_model, note_placed
 from dse.study.reader import Path, Reader
 from dse.study.records import record_of
 from dse.study.scenario import Scenario
@@ -66,7 +66,7 @@ def build(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> list[B
             rule = f"two stages are called {name!r}"
             remedy = f"give this one a name, for instance `name: {name}_{position + 1}`"
             here.fault((), rule, remedy, "")
-        if name in workload_interface_budget.SECTIONS:
+        if name in schema.SECTIONS:
             rule = f"{name!r} is a section of the study, and columns of both would mix"
             here.fault(("name",), rule, "choose another name")
         names.add(name)
@@ -407,11 +407,11 @@ def _choose_designs(
     _check_source(written, reader)
     found = None
     if written.table is not None:
-        from dse.study.cores import core_tables  # only if one is named
+        from dse.study import tables  # only if one is named
 
-        found = core_tables.table_designs(written, scenario, reader)
+        found = tables.table_designs(written, scenario, reader)
     elif written.provides is not None:
-        from dse.study.cores import provided  # only if a function is named
+        from dse.study import provided  # only if a function is named
 
         found = provided.provided_designs(written, scenario, reader)
     elif isinstance(written.core, str):

@@ -31,10 +31,30 @@ from dse.model.space import Space, constant, designs_text
 from dse.plugins import registry
 from dse.search.settings import SearchSettings
 from dse.study import schema
-from dse.study.axes import axes_labels
-from dse.study.demand import check_arrivals, check_mix, settle_policy
-from dse.study.environment import RECORD_READERS, open_axis, resolve
-from dse.study.field_kinds import Mix
+from dse.study.demand import (
+    RECORD_READERS,
+    check_arrivals,
+    check_mix,
+    open_axis,
+    resolve,
+    settle_policy,
+)
+from dse.study.field_kinds import Mix, axes_labels
+from dse.study.goals import (
+    Named,
+    applied_requirements,
+    check_cap,
+    check_search_section,
+    constraints_of,
+    goals_of,
+    must_compare,
+    of_stages,
+    replaced_preference,
+    settings_of,
+    share_of_best,
+    stated_preference,
+    without_figures,
+)
 from dse.study.measuring import measuring
 from dse.study.overrides import (
     OVERRIDE_EXAMPLE,
@@ -44,27 +64,10 @@ from dse.study.overrides import (
     sweep_of,
     validate,
 )
-from dse.study.quantities import (
-    Named,
-    applied_requirements,
-    check_cap,
-    constraints_of,
-    goals_of,
-    must_compare,
-    of_stages,
-    without_figures,
-)
 from dse.study.reader import MISSING, Path, Reader, lookup, validate_as
 from dse.study.records import record_of
 from dse.study.scenario import RecordSureness, Scenario
 from dse.study.schema import StudyFile
-from dse.study.search_section import (
-    check_search_section,
-    replaced_preference,
-    settings_of,
-    share_of_best,
-    stated_preference,
-)
 from dse.study.stages import Built, build, check_presence, check_whole, prefix, whole_accelerator
 
 

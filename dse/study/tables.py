@@ -1,28 +1,42 @@
-"""Tables of designs: their columns, names and choice of rows."""
+"""Tables of designs: their columns, names and choice of rows, and the cores in them.
+
+A table of cores has a row per design, and columns by headers with units.  Columns of `CoreMetrics`
+come from columns of the table, from values that the study gives for every design, or from a default
+that the notes of a result state.  A value in several forms (cycles per task and bandwidth, total
+power and its parts) has to agree with itself to `AGREEMENT`.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.algebra.magnitudes import fault_of
-from dse.contract import Column, Objective
-from dse.errors import Fault, StudyError, UnitError, dotted, nearest
+from dse.algebra.magnitudes import MOST, fault_of
+from dse.contract import Column, CoreMetrics, Objective
+from dse.contract.placement import MAPPED_IN, kit_of
+from dse.errors import Fault, StudyError, UnitError, dotted, followed, nearest
 from dse.files import headers
 from dse.files.csv import CsvTable, is_number, parse_csv
+from dse.files.document import stage_name
 from dse.files.headers import Header
 from dse.files.inputs import Input, base_of, content_of, locate
 from dse.files.json import reason
 from dse.files.limits import TABLE_BYTE
 from dse.model import labels
+from dse.model.designs import AREAS, BLOCKS, Designs
+from dse.study import core_models, schema
+from dse.study.core_models import AGREEMENT, BITS_OF_BYTE, CORE_AREAS, QUANTITIES, metrics_of
 from dse.study.field_kinds import Range
 from dse.study.reader import Reader
+from dse.study.scenario import Scenario
 
 NAME_COLUMNS = ("design", "name", "id")
 """Headers of the column that names the designs.  The first that exists counts."""
@@ -309,3 +323,433 @@ def _same(cell: str, value: Any) -> bool:
     if isinstance(value, int | float) and not isinstance(value, bool) and is_number(cell):
         return float(cell) == value
     return cell == (str(value).lower() if isinstance(value, bool) else str(value))
+
+
+Forms = Mapping[str, float | Callable[[Column], Column]]
+"""Columns in SI that can give a metric, and for each its factor or conversion."""
+
+
+def _in_bits(name: str) -> Forms:
+    return {f"{name}_bit": 1.0, f"{name}_byte": BITS_OF_BYTE}
+
+
+def _in_bytes(name: str) -> Forms:
+    return {f"{name}_byte": 1.0, f"{name}_bit": 1.0 / BITS_OF_BYTE}
+
+
+class Figures:
+    """Columns of one table by their names in SI, and values given for all of its designs."""
+
+    def __init__(self, table: CsvTable, places: Mapping[str, int], reader: Reader) -> None:
+        """Read the headers.  `reader` is the stage's."""
+        self.table = table
+        self.reader = reader
+        self.assumed: list[str] = []
+        self.used: set[str] = set()
+        self.aside: dict[str, list[Fault]] = {}
+        self._spared = () if names_power(reader.document.data) else _POWERS
+        self._headers: dict[str, tuple[int, Header]] = {}
+        self._given: dict[str, tuple[str, float]] = {}
+        self._unread: dict[str, tuple[int, UnitError]] = {}
+        for written, place in places.items():
+            try:
+                header = headers.read_header(written)
+            except UnitError as error:
+                self._unread[headers.worded(written).casefold()] = place, error
+                continue  # it may still be a parameter
+            name = header.name.casefold()
+            if name in self._headers:
+                rule = f"{self._headers[name][1].written!r} is the same column"
+                remedy = "rename or remove one of the two"
+                reader.faults.append(table.fault(None, place, rule, remedy))
+            self._headers[name] = place, header
+
+    def give(self, values: Mapping[str, Any]) -> None:
+        """Read the values that the study gives for every design: ``{payload: 128 bit}``."""
+        for written, value in values.items():
+            where = ("values", written)
+            with self.reader.at(where):
+                number, suffix = units.parse_any(value)
+                if suffix and not units.suffix(written):
+                    name = f"{written}_{suffix}"
+                else:
+                    header = headers.read_header(written)
+                    name = header.name
+                    number = units.parse(value, name) if suffix else number * float(header.factor)
+                if name in self._headers:
+                    rule = f"column {self._headers[name][1].written!r} gives it for each design"
+                    self.reader.fault(where, rule, "remove it here, or there")
+                elif number < 0:
+                    self.reader.fault(where, "a value is not negative", "write 0 or more")
+                elif wrong := fault_of(number, name, signed=True):
+                    self.reader.fault(where, *wrong)
+                self._given[name] = written, number
+
+    def check_all_used(self, known: Sequence[str]) -> None:
+        """Report values given by the study that no core has."""
+        for name, (written, _) in self._given.items():
+            if name not in self.used:
+                where = ("values", written)
+                if written in known:
+                    rule = "a unit that fits is missing"
+                    self.reader.fault(where, rule, "write it with its unit, as in 128 bit")
+                    continue
+                rule = "a core has no such quantity in this unit"
+                self.reader.fault(where, rule, nearest(written, known), repr(written))
+
+    def need(self, label: str, example: str, forms: Forms) -> Column:
+        """Return a metric that has no default.  Its absence is an error."""
+        values = self.one(forms)
+        if values is not None:
+            return values
+        first, *_ = names = [*forms]
+        accepted = " or ".join(names[:3])
+        rule = f"the table has no column for {label}, such as {example}"
+        figure = units.stem(first) or first
+        value = units.example(first)
+        header = self._likely(forms)
+        example = headers.in_unit_of(example, header.strip("'"))
+        column, given = f"columns: {{{example}: {header}}}", f"values: {{{figure}: {value}}}"
+        if not self.reader.path:  # a table that no study names
+            column = f'--set "columns.{example}={header}"'
+            given = f'--set "values.{figure}={value}"'
+        remedy = (
+            f"accepted are {accepted} with any prefix of the unit; call a column so with "
+            f"`{column}`, or give all designs one with `{given}`"
+        )
+        self.reader.fault(("table",), rule, remedy)
+        return self._unknown()
+
+    def _likely(self, forms: Forms) -> str:
+        """Return the only header with the unit of an area or a clock, else a placeholder."""
+        suffixes = {*map(units.suffix, forms)} & {"m2", "ge", "lc", "hz"}
+        headers = (header for _, header in self._headers.values())
+        found = [one.written for one in headers if units.suffix(one.name) in suffixes]
+        return f"'{found[0]}'" if len(found) == 1 else "HEADER"
+
+    def one(self, forms: Forms, *, zero: bool = False, distinct: bool = True) -> Column | None:
+        """Return a metric in the first form that is there.  The others have to agree with it.
+
+        A name that is not `distinct` may be the beginning of another column's: ``read_ports``.
+        """
+        found = [
+            (name, form(values) if callable(form) else values * form)
+            for name, form in forms.items()
+            if (values := self._read(name, zero=zero)) is not None
+        ]
+        for name, values in found[1:]:
+            self.agree(found[0][1], found[0][0], values, name)
+        if not found and distinct and self._looks_alike(forms):
+            return self._unknown()
+        return found[0][1] if found else None
+
+    def agree(self, first: Column, called: str, second: Column, name: str) -> None:
+        """Report rows in which the value from column `name` differs from column `called`."""
+        largest = np.maximum(np.abs(first), np.abs(second))
+        with np.errstate(invalid="ignore"):  # infinite in both is no difference
+            differ = np.abs(first - second) > AGREEMENT * largest
+        for row in np.flatnonzero(differ):
+            share = abs(first[row] - second[row]) / largest[row]
+            written = self._headers[name][1].written if name in self._headers else name
+            rule = f"{called} and {name} disagree by {share:.1%}"
+            aside = f"correct one, or set it aside with `columns: {{unused: {written}}}`"
+            self.refuse(name if name in self._headers else called, int(row), rule, aside)
+
+    def refuse(self, name: str, row: int, rule: str, remedy: str) -> None:
+        """Add an error at a cell of the column called `name` in SI, or at the stage without one."""
+        if name in self._headers:
+            fault = self.table.fault(row, self._headers[name][0], rule, remedy)
+            self.reader.faults.append(fault)
+        else:
+            self.reader.fault(("values",), rule, remedy, "")
+
+    def has(self, name: str) -> bool:
+        """Return whether a column, or the study, gives a metric in this form."""
+        return name in self._headers or name in self._given
+
+    def full(self, value: float) -> Column:
+        """Return one value for every design."""
+        return np.full(len(self.table), value)
+
+    def which(self, names: Sequence[str]) -> str:
+        """Return the first of `names`, in SI, that is a column, or the first without one."""
+        return next((name for name in names if name in self._headers), names[0])
+
+    def places_used(self) -> set[int]:
+        """Return the positions of the columns that gave a metric."""
+        return {self._headers[name][0] for name in self.used if name in self._headers}
+
+    def _unknown(self) -> Column:
+        return self.full(np.nan)  # compares with no value, so that it causes no further errors
+
+    def _read(self, name: str, *, zero: bool) -> Column | None:
+        if name in self._given:
+            self.used.add(name)
+            return self.full(self._given[name][1])
+        if name not in self._headers:
+            return None
+        self.used.add(name)
+        place, header = self._headers[name]
+        found: list[Fault] = []
+        values = self.table.numbers(place, header.factor, found)
+        if found and name in self._spared:
+            self.aside[header.written] = found
+            return None
+        if zero:  # the table may lack it
+            aside = f"`columns: {{unused: {header.written}}}` sets the column aside"
+            found = [replace(one, remedy=followed(one.remedy, aside)) for one in found]
+        self.reader.faults += found
+        wrong = values < 0 if zero else values <= 0
+        least = "0 or more" if zero else "positive"
+        for row in np.flatnonzero(wrong):
+            self.refuse(name, int(row), f"it must be {least}", "correct the value")
+        for row in np.flatnonzero(~wrong):
+            if found_wrong := fault_of(float(values[row]), name, signed=True):
+                self.refuse(name, int(row), *found_wrong)
+        return np.where(wrong, np.nan, values)
+
+    def _looks_alike(self, forms: Forms) -> bool:
+        """Report a column that is called like a metric but has no unit, or an unknown one."""
+        stems = {units.stem(name) or name for name in forms}
+        for name, (place, error) in self._unread.items():
+            if name.rpartition("_")[0] in stems:
+                self.reader.faults.append(self.table.fault(None, place, error.rule, error.remedy))
+                return True
+        labels = sorted({*map(units.label, forms)} - {""})
+        for name, (place, header) in self._headers.items():
+            alike = units.stem(name) in stems or any(name.startswith(f"{s}_") for s in stems)
+            if alike and name not in self.used and self.table.is_of_numbers(place):
+                rule = f"it needs a name with a unit ({' or '.join(labels)})"
+                example = _example(forms)
+                remedy = f"write {example}, or `columns: {{{example}: {header.written!r}}}`"
+                self.reader.faults.append(self.table.fault(None, place, rule, remedy))
+                return True
+        return False
+
+
+def _example(forms: Forms) -> str:
+    """Return a header for a metric in a customary prefix: ``area_um2``."""
+    name = next(iter(forms))
+    custom = {"m2": "um2", "w": "mw", "hz": "mhz", "s": "ns", "bit_per_s": "gbit_per_s"}
+    suffix = units.suffix(name)
+    return f"{units.stem(name)}_{custom.get(suffix, suffix)}" if units.stem(name) else name
+
+
+_POWER = "power"
+_RATES = ("bandwidth", "throughput", "rate")
+_DYNAMIC = ("dynamic_power_w", "dynamic_w")
+_LEAKAGE = ("leakage_power_w", "leakage_w", "static_power_w")
+_TOTAL = (f"{_POWER}_w", f"total_{_POWER}_w")
+_POWERS = (*_DYNAMIC, *_LEAKAGE, *_TOTAL)
+
+PERIODS = ("period_s", "clock_period_s", "min_period_s", "critical_path_s", "clock_s")
+"""Columns of a period, which is a clock."""
+
+UNHEARD = 1000.0
+"""Factor above the largest plausible power density from which it is an error."""
+
+ASSUMED_LATENCY = "latency = cycles per task, one task in flight"
+"""Note on a table without latency."""
+
+UNLEAKING = ("leakage power 0", "all power is dynamic, none leaks")
+"""Notes on a table without leakage."""
+
+KNOWN = (
+    *("area", "clock", "payload", "message_end", "cycles_per_task", "cycles_per_block", *_RATES),
+    *BLOCKS,
+    *("latency", "tasks_in_flight", "dynamic_power", "leakage_power", _POWER, "read", "written"),
+)
+"""Metrics of a core, as a study calls them in `values`."""
+
+
+def table_designs(
+    written: schema.StageSection, scenario: Scenario, reader: Reader
+) -> Designs | None:
+    """Return the designs of a stage that names a table.  Errors go to `reader`."""
+    before = len(reader.faults)
+    file = str(written.table)
+    table = read_input(file, reader.below("table"))
+    if table is None:
+        return None
+    places = called(table, written.columns, reader.below("columns"))
+    figures = Figures(table, places, reader)
+    figures.give(written.values)
+    metrics = _metrics(figures, chained=scenario.chained)
+    figures.check_all_used(KNOWN)
+    kit = _kit(table, places, reader)
+    shares = _uncertainty(figures)
+    used = {*figures.places_used(), places.get(LABEL)}
+    free = [name for name, place in places.items() if place not in used]
+    reserved = {*schema.StageSection.model_fields, "design"}
+    names = row_names(table, places, free, reserved, reader)
+    labels = row_labels(table, places, names, reader)
+    kept = restricted(table, places, written.parameters, reader.below("parameters"))
+    if len(reader.faults) > before:
+        return None
+    reader.notes.append(reader.inputs[file].note)
+    if figures.assumed:
+        assumed = ", ".join(figures.assumed)
+        reader.notes.append(f"{FilePath(file).name}: assumed for every design: {assumed}")
+    if not {*UNLEAKING}.isdisjoint(figures.assumed):
+        scenario.sureness.unleaking.append(str(stage_name(vars(written))))
+    designs = Designs(names, metrics, shares, labels=labels)
+    designs = core_models.as_placed(designs, kit, written.figures, written.uncertainty, reader)
+    core_models.note_placed({FilePath(file).name: kit}, written.figures, reader)
+    evidence = "synthesis" if kit else ""
+    scenario.sureness.keep_designs(written, names, (evidence, "", f"the table {file}"))
+    return designs.take(np.flatnonzero(kept))
+
+
+def _kit(table: CsvTable, places: Mapping[str, int], reader: Reader) -> str:
+    """Return the kit of a table of `dse characterise`, empty for any other table."""
+    if MAPPED_IN not in places:
+        return ""
+    kits = sorted({kit_of(library) for library in table.columns[places[MAPPED_IN]]})
+    if len(kits) > 1:
+        rule = f"designs are mapped in several kits: {', '.join(kits)}"
+        reader.fault(("table",), rule, "write a table for each kit, and take them by `among`")
+    return kits[0] if kits else ""
+
+
+def _metrics(figures: Figures, *, chained: bool) -> CoreMetrics:
+    """Return the metrics of a table's designs, in the units of `CoreMetrics`.
+
+    In a `chained` mode the latency decides the rate, so it is not assumed.
+    """
+    payload = figures.need("the payload of a task", "payload_bit", _in_bits("payload"))
+    clocks: Forms = {"clock_hz": 1.0}
+    if not figures.has("clock_hz"):  # of both, the clock is the operating one
+        clocks = {**clocks, **dict.fromkeys(PERIODS, lambda period: 1.0 / period)}
+    clock = figures.need("the clock", "clock_mhz", clocks)
+    for row, value in enumerate(clock.tolist()):
+        if not figures.has("clock_hz") and (wrong := fault_of(value, "clock_hz", signed=True)):
+            figures.refuse(figures.which(PERIODS), row, *wrong)
+    cycles = figures.need("the rate", "cycles_per_task", _rate_forms(clock, payload))
+    given = {"payload": payload, "clock": clock, "cycles_per_task": cycles}
+    given |= _latency(figures, clock, chained) | _power(figures) | _traffic(figures)
+    given |= _known({"message_end": figures.one(_in_bits("message_end"), zero=True)})
+    written = _given(figures, CORE_AREAS)  # several are several metrics
+    area = dict.fromkeys(AREAS, 1.0)
+    given |= written or {CORE_AREAS[0]: figures.need("the area", "area_um2", area)}
+    given |= _given(figures, BLOCKS, zero=True)
+    _check_density(figures, given)
+    return metrics_of(given, figures.full(0.0))
+
+
+def _check_density(figures: Figures, given: Mapping[str, Column]) -> None:
+    """Report designs whose power density is impossible."""
+    if {"area", "dynamic_power"} <= given.keys():
+        power = given["dynamic_power"] + given.get("leakage_power", 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            density = power / given["area"]
+        for row in np.flatnonzero(density > UNHEARD * MOST["w_per_m2"]):
+            rule, remedy = fault_of(float(density[row]), "density_w_per_m2") or ("", "")
+            figures.refuse(figures.which((*_TOTAL, *_DYNAMIC)), int(row), rule, remedy)
+        dense = np.flatnonzero(density > MOST["w_per_m2"])
+        if len(dense):
+            most, limit = float(density[dense].max()) * 1e-6, MOST["w_per_m2"] * 1e-6
+            figures.reader.notes.append(
+                f"{len(dense)} of {len(figures.table)} designs of a table take more than "
+                f"{limit:g} W/mm2, up to {most:.3g}: check the units of power and area"
+            )
+
+
+def _given(figures: Figures, names: Sequence[str], *, zero: bool = False) -> dict[str, Column]:
+    """Return the quantities of `names` that a table has."""
+    columns = {name: QUANTITIES[name] for name in names}
+    return _known(
+        {
+            name: figures.one({column: 1.0}, zero=zero, distinct=False)
+            for name, column in columns.items()
+        }
+    )
+
+
+def _known(found: Mapping[str, Column | None]) -> dict[str, Column]:
+    """Return the quantities that are not None."""
+    return {name: column for name, column in found.items() if column is not None}
+
+
+def _rate_forms(clock: Column, payload: Column) -> Forms:
+    forms: dict[str, float | Callable[[Column], Column]]
+    forms = {"cycles_per_task": 1.0, "cycles_per_block": 1.0}
+    for name in _RATES:
+        forms |= {
+            f"{name}_bit_per_s": lambda rate: clock * payload / rate,
+            f"{name}_byte_per_s": lambda rate: clock * payload / (rate * BITS_OF_BYTE),
+            f"{name}_task_per_s": lambda rate: clock / rate,
+        }
+    return forms
+
+
+def _latency(figures: Figures, clock: Column, chained: bool) -> dict[str, Column]:
+    """Return latency and tasks in flight if a table has them, and note the derived one."""
+    forms: Forms = {"latency_cycles": 1.0, "latency_s": lambda time: time * clock}
+    latency = figures.one(forms, zero=True)
+    slots = figures.one({"tasks_in_flight": 1.0})
+    if latency is None and slots is None and chained:
+        latency = figures.need("the latency", "latency_cycles", forms)
+    elif latency is None and slots is None:
+        figures.assumed.append(ASSUMED_LATENCY)
+    elif latency is None:
+        figures.assumed.append("latency = cycles per task * tasks in flight")
+    elif slots is None:
+        figures.assumed.append("tasks in flight = latency / cycles per task, at least 1")
+    return _known({"latency": latency, "tasks_in_flight": slots})
+
+
+def _power(figures: Figures) -> dict[str, Column]:
+    """Return dynamic and leakage power from two of dynamic, leakage and total, or from one.
+
+    Power is unknown if a table has none, only zeros, or cells that are no numbers in a study
+    that names no power.
+    """
+    dynamic, leakage, total = (
+        figures.one(dict.fromkeys(part, 1.0), zero=True) for part in (_DYNAMIC, _LEAKAGE, _TOTAL)
+    )
+    set_aside(figures.table, figures.aside, figures.reader)
+    given = [column for column in (dynamic, leakage, total) if column is not None]
+    if figures.aside or not any(column.any() for column in given):
+        return {}
+    if total is None:
+        if dynamic is None:
+            dynamic = figures.need("power", f"dynamic_{_POWER}_mw", {_DYNAMIC[0]: 1.0})
+        if leakage is None:
+            figures.assumed.append(UNLEAKING[0])
+    elif dynamic is not None and leakage is not None:
+        both = dynamic + leakage
+        figures.agree(both, "dynamic plus leakage power", total, figures.which(_TOTAL))
+    elif dynamic is not None:
+        leakage = _rest(figures, total, dynamic)
+    elif leakage is not None:
+        dynamic = _rest(figures, total, leakage)
+    else:
+        figures.assumed.append(UNLEAKING[1])
+        dynamic = total
+    return _known({"dynamic_power": dynamic, "leakage_power": leakage})
+
+
+def _rest(figures: Figures, total: Column, part: Column) -> Column:
+    """Return the rest of total power.  A part above it is an error, except for rounding."""
+    for row in np.flatnonzero(part > total * (1 + AGREEMENT)):
+        rule = "total power is less than a part of it"
+        figures.refuse(figures.which(_TOTAL), int(row), rule, "correct one of the two")
+    return np.maximum(total - part, 0.0)
+
+
+def _traffic(figures: Figures) -> dict[str, Column]:
+    """Return the bytes read and written by a task if a table has them, and note defaults."""
+    ways = ("read", "written")
+    found = {way: figures.one(_in_bytes(way), zero=True, distinct=False) for way in ways}
+    figures.assumed += (f"payload {way} once" for way in ways if found[way] is None)
+    return _known(found)
+
+
+def _uncertainty(figures: Figures) -> dict[str, Column]:
+    """Return relative standard uncertainties from columns: ``area_uncertainty_percent``."""
+    found: dict[str, Column] = {}
+    for name, metrics in core_models.STATED.items():
+        column = figures.one({f"{name}_uncertainty": 1.0}, zero=True)
+        if column is not None:
+            found |= dict.fromkeys(metrics, column)
+    return found

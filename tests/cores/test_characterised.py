@@ -19,7 +19,7 @@ from dse.contract.placement import routed_over_unplaced
 from dse.contract.published import read_published
 from dse.cores.characterised import FAMILIES, LIBRARIES, _model_of, characterised_designs
 from dse.plugins import registry
-from dse.study.cores.models import residual_spread
+from dse.study.core_models import residual_spread
 from tests.conftest import ROOT, STUDIES, everything, problem_of
 from tests.cores.test_published import CORES as PUBLISHED
 

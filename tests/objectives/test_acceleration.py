@@ -8,7 +8,7 @@ import pytest
 
 import dse
 from dse.objectives.logca.paper.model import LogCA
-from dse.study.workload_interface_budget import InterfaceSection
+from dse.study.schema import InterfaceSection
 from tests.conftest import first_design
 
 STUDY = """

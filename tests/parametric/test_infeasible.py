@@ -32,7 +32,7 @@ from dse.search import SearchSettings, conflicts
 from dse.search.exact import incumbents, prove
 from dse.study import study
 from dse.study.overrides import override
-from dse.study.workload_interface_budget import FIELDS
+from dse.study.schema import FIELDS
 from tests.conftest import STUDIES, everything
 
 Write = Callable[[str], Path]

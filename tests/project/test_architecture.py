@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 import dse
-from dse.study.schema import StageSection
-from dse.study.workload_interface_budget import SECTIONS
+from dse.study.schema import SECTIONS, StageSection
 from tests.conftest import ROOT
 
 FLOORS = (

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dse.study.field_kinds import Unit
-from dse.study.workload_interface_budget import DECLARED, SECTIONS
+from dse.study.schema import DECLARED, SECTIONS
 from dse.testing import check_requirement
 from tests.conftest import ROOT, installed, run_dse
 from tests.project.test_readme import blocks

@@ -20,7 +20,7 @@ from dse.cli.app import NAMES, application
 from dse.contract.papers import Claim, Figure
 from dse.plugins import registry
 from dse.silicon.yosys import found_yosys
-from dse.study.workload_interface_budget import SECTIONS
+from dse.study.schema import SECTIONS
 from tests.conftest import ROOT, run_dse
 from tests.fitting.test_outputs import MR, TABLE
 from tests.page.browser import PROGRAM, browser

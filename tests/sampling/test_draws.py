@@ -16,8 +16,7 @@ from dse.runs.solved import Options
 from dse.sampling import draws
 from dse.sampling.certainty import Certainty
 from dse.search import SearchSettings
-from dse.study import study
-from dse.study.cores import models
+from dse.study import core_models, study
 from tests.conftest import STUDIES, Write
 
 TINY = """\
@@ -184,7 +183,7 @@ def test_laws_are_as_sure_as_their_residuals_and_a_study_may_say_otherwise(write
     model = registry.get(contract.Core, "des").models["law"]
     _, table, said = model.residuals()["area_m2"]
     assert metrics["area_m2"] == pytest.approx(np.sqrt(np.mean((said / table - 1) ** 2)))
-    assert 0.0 < models.residual_spread(model)["dynamic_power_w"] < 0.3
+    assert 0.0 < core_models.residual_spread(model)["dynamic_power_w"] < 0.3
     stated = law.replace("mixed}", "mixed, uncertainty: {area: 7 %}}")
     metrics = dse.load(write(stated)).problem.stages[0].designs.uncertainty
     assert metrics["area_m2"] == pytest.approx(0.07)

@@ -25,7 +25,7 @@ from dse.search import SearchSettings
 from dse.search.heuristic.pymoo import _MixedCrossover, _MixedMutation
 from dse.search.heuristic.scales import Scales
 from dse.study import study
-from dse.study.axes import STEPS
+from dse.study.field_kinds import STEPS
 from dse.study.overrides import sweep_of
 from tests.conftest import STUDIES, problem_of, solved
 

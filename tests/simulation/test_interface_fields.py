@@ -12,7 +12,7 @@ from dse.model.space import constant
 from dse.simulation.pipeline import Traffic
 from dse.simulation.traffic import traffic_of
 from dse.study import study
-from dse.study.workload_interface_budget import CHOICES, PATHS
+from dse.study.schema import CHOICES, PATHS
 
 STUDY = """
 workload: {rate: 1 Gbit/s, granularity: 16 KiB}

@@ -14,8 +14,7 @@ from dse.contract import Core
 from dse.cores.characterised import FAMILIES
 from dse.errors import PluginError, StudyError
 from dse.plugins import registry
-from dse.study import study
-from dse.study.cores import provided
+from dse.study import provided, study
 from tests.conftest import ROOT, Write, run_dse
 from tests.cores.test_characterised import CORES, fastest_of
 

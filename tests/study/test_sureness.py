@@ -10,8 +10,7 @@ import pytest
 import dse
 from dse.sampling import certainty
 from dse.study import study
-from dse.study.assumptions import assumptions_of
-from dse.study.evidence import unpublished
+from dse.study.assumptions import assumptions_of, unpublished
 
 LINK = """\
 interface:

@@ -11,7 +11,7 @@ from dse.errors import StudyError
 from dse.plugins import registry
 from dse.study import study
 from dse.study.assumptions import assumptions_of
-from dse.study.workload_interface_budget import PATHS
+from dse.study.schema import PATHS
 from tests.conftest import Write, everything, problem_of, run_dse
 
 RANDOM = 60

@@ -28,12 +28,11 @@ from dse.files.document import stage_name
 from dse.model.designs import AREAS, BLOCKS, POWERS, Designs
 from dse.plugins import registry
 from dse.study import schema
-from dse.study.cores.core_tables import table_designs
-from dse.study.cores.models import concatenated, designs_of_model, note_placed
+from dse.study.core_models import concatenated, designs_of_model, note_placed
 from dse.study.reader import Reader
 from dse.study.records import record_of
 from dse.study.scenario import Scenario
-from dse.study.tables import names_power
+from dse.study.tables import names_power, table_designs
 
 _NODE = re.compile(r"(\d+) nm")
 
@@ -41,7 +40,7 @@ _NODE = re.compile(r"(\d+) nm")
 @cache
 def _entries() -> dict[tuple[int, int], float]:
     """Return the table by old node and new node, in nm."""
-    table = read_published(files("dse.study.cores") / "technology_area.csv")
+    table = read_published(files("dse.study") / "technology_area.csv")
     return {
         (int(name.removeprefix("from_")), int(row["to_nm"])): float(cell)
         for row in table.rows
