@@ -97,7 +97,7 @@ class Beforehand:
         most = min(self._measured.size(problem.space), problem.size)
         if not self.any:
             return 0, most
-        if self.pool is None and (problem.size > MOST_COUNTED or problem.continuous):
+        if self.pool is None and problem.size > MOST_COUNTED:
             return None, most
         parts = [self.pool] if self.pool is not None else blocks(problem.sizes, _TOGETHER)
         sizes = [problem.sizes[axis] for axis in axes]

@@ -138,11 +138,6 @@ class Problem(Wired):
         """Return the values of each axis on its scale, in [0, 1], or None for choices."""
         return tuple(axis.coordinates for axis in self.space.axes)
 
-    @cached_property
-    def continuous(self) -> tuple[str, ...]:
-        """Return the names of the axes that cover a whole range."""
-        return tuple(axis.name for axis in self.space.axes if axis.continuous)
-
     @property
     def objective_count(self) -> int:
         """Return the number of objectives."""

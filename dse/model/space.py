@@ -47,8 +47,6 @@ class Axis:
         False for choices without an order.
     log
         True for values that are searched in their logarithm.
-    continuous
-        True for values that cover a whole range, at a fine resolution.
     """
 
     name: str
@@ -57,7 +55,6 @@ class Axis:
     unit_name: str = ""
     ordered: bool = True
     log: bool = False
-    continuous: bool = False
 
     @property
     def size(self) -> int:

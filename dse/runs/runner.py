@@ -199,7 +199,7 @@ def measure_front(problem: Problem, loss: Matrix, *, exact: bool, compare: bool 
 
 def _exact_front(problem: Problem) -> Matrix | None:
     """Return the losses of the exact front, or None if its proof takes too long."""
-    if problem.continuous or problem.size > ENUMERABLE:
+    if problem.size > ENUMERABLE:
         return None
     with suppress(TooLargeError):
         return search.run_search(problem, search.SearchSettings(), None).front_loss

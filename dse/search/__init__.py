@@ -174,7 +174,7 @@ def check_search(problem: Searchable, settings: SearchSettings) -> None:
             f"let some be of one design, or search with another method, for instance nsga2"
         )
     few = left_of(problem) <= min(settings.budget or math.inf, settings.most_enumerated)
-    if few and not problem.continuous:
+    if few:
         return
     from dse.search.exact.enumeration import check_provable  # the engine, only now
 

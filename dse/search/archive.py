@@ -94,11 +94,10 @@ class Archive:
 
     @property
     def ledger(self) -> Ledger:
-        """Account of the designs of the space, with one unknown at least on a continuous axis."""
+        """Account of the designs of the space."""
         problem, found = self.problem, self._ledger
         accounted = found.known + found.failed + self.pruned
-        unknown = max(problem.size - accounted, int(bool(problem.continuous)))
-        return replace(found, unknown=unknown, pruned=self.pruned)
+        return replace(found, unknown=problem.size - accounted, pruned=self.pruned)
 
     @property
     def _feasible_in_space(self) -> int | None:

@@ -37,10 +37,6 @@ class Searchable(Axes, Protocol):
     """A study, as a search needs it."""
 
     @property
-    def continuous(self) -> tuple[str, ...]:
-        """Names of the continuous axes."""
-
-    @property
     def size(self) -> int:
         """Number of designs, however large."""
 

@@ -33,7 +33,6 @@ from dse.study.field_kinds import (
     free_axis,
     neutral,
     numeric,
-    resolution,
 )
 from dse.study.reader import Path, Reader
 from dse.study.records import record_of
@@ -231,9 +230,7 @@ def _field_axis(path: str, written: Any, scenario: Scenario, reader: Reader) -> 
     unit = schema.FIELDS.get(path)
     with reader.at(where):
         if unit is not None:
-            axis = numeric(path, unit, written)
-            scenario.axes.append(axis)
-            reader.notes += resolution(axis)
+            scenario.axes.append(numeric(path, unit, written))
         else:
             scenario.axes.append(_code_axis(path, written))
 

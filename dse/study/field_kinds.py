@@ -296,7 +296,6 @@ class Range(StudySection):
     step: int | float | str | None = option("Distance of two values", None)
     points: int | None = option("How many values", None, ge=1, le=1_000_000)
     grid: Literal["linear", "log"] = option("Even in the values or in their logarithm", "linear")
-    continuous: bool = option("Any value in the range, for a heuristic search, on this grid", False)
 
 
 Scalar = int | float | bool | str
@@ -426,55 +425,10 @@ MOST_VALUES = 1_000_000
 MOST_LISTED = 4_000_000
 """Most values of all axes of a stage together, which bounds the memory to about 100 MiB."""
 
-STEPS = 2**20
-"""Steps into which a continuous range is divided, so that equal designs are equal rows."""
-
 _DIGITS = 12
 """Significant digits of a computed value, which undo the rounding of the logarithm."""
 
 Read = Callable[[Any], float]
-
-
-Spread = tuple[ArrayLike, bool, bool]
-"""Values of an axis in SI, then True for a logarithmic grid, and True for a continuous range."""
-
-
-def spread_values(written: Any, read: Read, *, integer: bool) -> Spread:
-    """Return the values of a range, a list or a scalar.  A range may be continuous.
-
-    A continuous range of whole numbers has all of them, if they are no more than `STEPS`.
-
-    Raises
-    ------
-    UnitError
-        With rule and remedy: a value cannot be read or the range is empty.
-    """
-    log = isinstance(written, Range) and written.grid == "log"
-    if not isinstance(written, Range) or not written.continuous:
-        return expand(written, read, integer=integer), log, False
-    start, stop = _ends(written, read)
-    if written.step is not None or written.points is not None:
-        raise UnitError("`continuous` is any value of the range", "remove `step` and `points`")
-    if stop == start:
-        raise UnitError("the range is a single value", "write it without `from` and `to`")
-    if integer and stop - start <= STEPS:
-        return np.arange(start, stop + 1), log, False
-    grid = np.geomspace if log else np.linspace
-    numbers = _digits(grid(start, stop, STEPS + 1))
-    numbers = np.unique(np.rint(numbers) if integer else numbers)
-    return numbers, log, True
-
-
-def _digits(values: Column) -> Column:
-    """Return values, not negative, with `_DIGITS` significant digits.  The ends are unchanged."""
-    powers = np.floor(np.log10(np.where(values > 0, values, 1.0)))
-    places = 10.0 ** np.abs(_DIGITS - 1 - powers)
-    up = powers <= _DIGITS - 1
-    rounded: Column = np.where(
-        up, np.rint(values * places) / places, np.rint(values / places) * places
-    )
-    rounded[[0, -1]] = values[[0, -1]]
-    return rounded
 
 
 def expand(written: Any, read: Read, *, integer: bool) -> list[float]:
@@ -510,8 +464,6 @@ def _ends(written: Range, read: Read) -> tuple[float, float]:
 
 def _expand_range(written: Range, read: Read, *, integer: bool) -> list[float]:
     start, stop = _ends(written, read)
-    if written.continuous:
-        raise UnitError("only a clock, or a field with a unit, is continuous", "give `points`")
     if written.step is not None and written.points is not None:
         raise UnitError("`step` and `points` exclude each other", "remove one of them")
     if written.points is None and (integer or written.step is not None):
@@ -576,10 +528,10 @@ def numeric(path: str, unit: Unit, written: Any) -> Axis:
         columns.add(given.column)
         return given.value
 
-    values = spread_values(written, value, integer=unit.integer)
+    values = expand(written, value, integer=unit.integer)
     if len(columns) > 1:
         raise UnitError("the values have different kinds of unit", "write all in one unit")
-    axis = scaled(path, *values, column=columns.pop())
+    axis = scaled(path, values, is_log(written), columns.pop())
     others = {name: np.broadcast_to(value, axis.size) for name, value in neutral(unit).items()}
     return replace(axis, columns=others | dict(axis.columns))
 
@@ -599,24 +551,15 @@ def parameter_values(parameter: Parameter, written: Any) -> list[float]:
     return expand(written, read, integer=parameter.integer)
 
 
-def scaled(
-    name: str, values: ArrayLike, log: bool = False, continuous: bool = False, column: str = ""
-) -> Axis:
+def is_log(written: Any) -> bool:
+    """Return whether written values are a range that is even in their logarithm."""
+    return isinstance(written, Range) and written.grid == "log"
+
+
+def scaled(name: str, values: ArrayLike, log: bool = False, column: str = "") -> Axis:
     """Return an axis of numbers on their scale that sets one column, by default its own."""
     numbers, column = np.array(values, dtype=np.float64), column or name
-    return Axis(name, {column: numbers}, Numbers(numbers), column, log=log, continuous=continuous)
-
-
-def resolution(axis: Axis) -> list[str]:
-    """Return a note with the resolution of a continuous axis, and no note for any other."""
-    if not axis.continuous:
-        return []
-    values = axis.columns[axis.unit_name]
-    if axis.log:
-        step = f"each {values[-1] / values[-2] - 1:.1e} more than the one before"
-    else:
-        step = f"{units.show(float(values[-1] - values[-2]), axis.unit_name)} apart"
-    return [f"{axis.name} is continuous: {axis.size:,} values, {step}"]
+    return Axis(name, {column: numbers}, Numbers(numbers), column, log=log)
 
 
 def choices(name: str, columns: Mapping[str, Column], labels: Sequence[str]) -> Axis:
@@ -688,12 +631,12 @@ def _numbers(name: str, written: Any) -> Axis:
         return value
 
     whole = isinstance(written, Range) and written.points is None and isinstance(written.start, int)
-    values = spread_values(written, read, integer=whole and isinstance(written.to, int))
+    values = expand(written, read, integer=whole and isinstance(written.to, int))
     if len(suffixes) > 1:
         raise UnitError("the values have different kinds of unit", "write all in one unit")
     suffix = next(iter(suffixes))
     own = not suffix or units.suffix(name) == suffix
-    return scaled(name, *values, column=name if own else f"{name}_{suffix}")
+    return scaled(name, values, is_log(written), name if own else f"{name}_{suffix}")
 
 
 def axes_labels(axes: Sequence[Axis]) -> dict[str, Sequence[str]]:

@@ -183,8 +183,6 @@ def sweep_of(found: Document) -> Sweep | None:
         _require_field(path, written)
         if unit is not None:
             axis = numeric(path, unit, values)
-            if axis.continuous:
-                raise UnitError("a sweep takes its values in turn", "give `points`")
             column = axis.unit_name
             numbers = tuple(axis.columns[column].tolist())
             shown = tuple(units.exact_text(value, column) for value in numbers)

@@ -28,10 +28,9 @@ from dse.study.field_kinds import (
     MOST_VALUES,
     choices,
     expand,
+    is_log,
     parameter_values,
-    resolution,
     scaled,
-    spread_values,
 )
 from dse.study.reader import Path, Reader
 from dse.study.records import record_of
@@ -308,9 +307,8 @@ def _clock(
         return float(scalar)
 
     with reader.at(()):
-        axis = scaled(f"{name}.clock", *spread_values(written.clock, read, integer=False))
-        reader.notes += resolution(axis)
-        return [axis]
+        values = expand(written.clock, read, integer=False)
+        return [scaled(f"{name}.clock", values, is_log(written.clock))]
     return []
 
 

@@ -87,7 +87,6 @@ class _Landscape:
     losses: Callable[[Matrix], Matrix]
     limit: float = math.inf
     """Designs are feasible whose first coordinates add up to at most this."""
-    continuous: tuple[str, ...] = ()
     constraint_names: tuple[str, ...] = ("small", "not empty")
     seen: list[tuple[int, ...]] = field(default_factory=list)
 

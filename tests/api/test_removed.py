@@ -32,7 +32,7 @@ def written(field: str) -> tuple[str, str]:
     if field == "stages.core":
         return "stages.0.core", "{command: [a]}"
     if section == "stages":
-        return ".".join(["stages", "0", *rest]), "1"
+        return f"stages.0.{rest[0]}", f"{{{rest[1]}: 1}}" if rest[1:] else "1"
     if section in ("evaluate", "search"):
         rest = [part for key in rest for part in ([key, "area"] if key == "outputs" else [key])]
         inner = "1"

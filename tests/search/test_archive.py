@@ -25,7 +25,6 @@ class Table:
     sizes: tuple[int, ...]
     losses: np.ndarray
     violations: np.ndarray
-    continuous: tuple[str, ...] = ()
     fails: frozenset[tuple[int, ...]] = frozenset()
     asked: list[tuple[int, ...]] = field(default_factory=list)
 
@@ -210,16 +209,6 @@ def test_an_archive_that_evaluated_nothing_has_no_outcome() -> None:
     assert (archive.evaluated, archive.pruned, archive.feasible) == (0, 0, 0)
     with pytest.raises(ContractError, match="evaluated nothing"):
         archive.outcome(Certificate(way="enumerated"))
-
-
-def test_a_continuous_axis_is_never_exhausted() -> None:
-    problem = table(4)
-    problem.continuous = ("x",)
-    archive = Archive(problem, total=24)
-    archive.evaluate_new(np.array(designs(problem)))
-    found = archive.outcome()
-    assert not found.exact
-    assert found.feasible_in_space is None
 
 
 def test_reference_designs_are_of_the_sample_and_not_of_the_front() -> None:

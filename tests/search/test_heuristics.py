@@ -1,4 +1,4 @@
-"""Heuristics on what can neither be enumerated nor composed: continuous axes and black boxes."""
+"""Heuristics on what can neither be enumerated nor composed: fine axes and black boxes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dse import search
 from dse.algebra.expression import parse_expression
 from dse.contract import Method, Objective
-from dse.errors import StudyError, TooLargeError
+from dse.errors import StudyError
 from dse.model.evaluation import Goal
 from dse.model.front import nondominated
 from dse.model.graph import wire
@@ -18,15 +18,11 @@ from dse.model.problem import Problem
 from dse.model.space import Axis, Numbers, Space
 from dse.model.volume import Volume, hypervolume, reference_point
 from dse.plugins import registry
-from dse.runs import finished, runner
-from dse.runs.result import Result
+from dse.runs import runner
 from dse.runs.runner import ENUMERABLE
 from dse.search import SearchSettings
 from dse.search.heuristic.pymoo import _MixedCrossover, _MixedMutation
 from dse.search.heuristic.scales import Scales
-from dse.study import study
-from dse.study.field_kinds import STEPS
-from dse.study.overrides import sweep_of
 from tests.conftest import STUDIES, problem_of, solved
 
 METHODS = registry.names(Method)
@@ -63,132 +59,24 @@ def asked(write):
     return to_file
 
 
-def axis_of(problem, name):
-    return next(axis for axis in problem.space.axes if axis.name == name)
-
-
-# --- continuous axes ------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("grid", ["linear", "log"])
-def test_a_continuous_axis_is_even_on_its_scale_from_end_to_end(asked, grid):
-    host_clock = f"{{from: 1 GHz, to: 4 GHz, continuous: true, grid: {grid}}}"
-    axis = axis_of(problem_of(asked(host_clock=host_clock)), "interface.host_clock")
+def test_points_are_even_on_their_scale_from_end_to_end(asked, grid):
+    host_clock = f"{{from: 1 GHz, to: 4 GHz, points: 4097, grid: {grid}}}"
+    axes = problem_of(asked(host_clock=host_clock)).space.axes
+    axis = next(axis for axis in axes if axis.name == "interface.host_clock")
     values = axis.columns[axis.unit_name]
-    assert axis.size == STEPS + 1
-    assert axis.continuous
-    assert (values[0], values[-1]) == (1e9, 4e9)
+    assert (axis.size, values[0], values[-1]) == (4097, 1e9, 4e9)
     steps = np.diff(np.log(values) if grid == "log" else values)
     np.testing.assert_allclose(steps, steps.mean(), rtol=1e-5)
-    np.testing.assert_allclose(axis.coordinates, np.linspace(0, 1, axis.size), atol=1e-11)
-    assert axis.labels[STEPS // 2] == ("2000000000" if grid == "log" else "2500000000")
+    np.testing.assert_allclose(axis.coordinates, np.linspace(0, 1, axis.size), atol=1e-9)
+    assert axis.labels[2048] == ("2000000000" if grid == "log" else "2500000000")
 
 
-def test_a_continuous_range_of_whole_numbers_is_all_of_them(asked):
-    granularity = "{from: 64 B, to: 64 KiB, continuous: true, grid: log}"
-    problem = problem_of(asked(granularity=granularity))
-    axis = axis_of(problem, "workload.granularity")
-    np.testing.assert_array_equal(axis.columns[axis.unit_name], np.arange(64, 65_537))
-    assert axis.coordinates[[0, 2048 - 64, -1]] == pytest.approx([0, 0.5, 1])
-    assert problem.continuous == ()
-    assert search.run_search(problem, SearchSettings()).exact
-
-
-def test_more_whole_numbers_than_steps_are_rounded_to_distinct_ones(asked):
-    granularity = "{from: 1 B, to: 1 GB, continuous: true, grid: log}"
-    axis = axis_of(problem_of(asked(granularity=granularity)), "workload.granularity")
-    values = axis.columns[axis.unit_name]
-    assert axis.continuous
-    assert (np.diff(values) > 0).all()
-    np.testing.assert_array_equal(values, np.rint(values))
-    assert values[-1] == 1e9
-
-
-def test_exact_refuses_a_continuous_axis_and_a_full_budget_proves_nothing(asked):
-    file = asked(host_clock="{from: 1 GHz, to: 4 GHz, continuous: true}")
-    with pytest.raises(TooLargeError) as caught:
-        solved(file)
-    assert str(caught.value) == (
-        "exact search cannot try every value of interface.host_clock, which is continuous; give "
-        "`points` in place of `continuous`, for instance points: 101, or search with another "
-        "method, for instance nsga2"
-    )
-    problem = one_axis(5, lambda x: x, continuous=True)
-    outcome = search.run_search(problem, SearchSettings(method="nsga2", budget=5))
-    assert outcome.evaluated == 5
-    assert not outcome.exact
-
-
-@pytest.mark.parametrize(
-    ("field", "written", "message"),
-    [
-        (
-            "clock",
-            "{from: 0.1, to: 1, continuous: true, points: 3}",
-            "`continuous` is any value of the range; remove `step` and `points`",
-        ),
-        (
-            "clock",
-            "{from: 1, to: 1, continuous: true}",
-            "the range is a single value; write it without `from` and `to`",
-        ),
-        (
-            "host_clock",
-            "{from: 4 GHz, to: 1 GHz, continuous: true}",
-            "the range from 4 GHz to 1 GHz is empty; write the smaller value at `from`",
-        ),
-        (
-            "granularity",
-            "{from: 64 B, to: 64 KiB, continuous: perhaps}",
-            "it must be a boolean",
-        ),
-    ],
-)
-def test_a_range_that_cannot_be_continuous_is_a_fault(asked, field, written, message):
+def test_a_range_from_the_larger_value_is_a_fault(asked):
     with pytest.raises(StudyError) as caught:
-        problem_of(asked(**{field: written}))
-    assert message in str(caught.value)
-
-
-def test_instances_and_sweeps_are_not_continuous(asked):
-    file = asked()
-    with pytest.raises(StudyError, match="only a clock, or a field with a unit, is continuous"):
-        problem_of(file, ("des.instances", "{from: 1, to: 8, continuous: true}"))
-    swept = "\nsweep:\n  interface.host_clock: {from: 1 GHz, to: 2 GHz, continuous: true}\n"
-    file.write_text(file.read_text() + swept)
-    with pytest.raises(StudyError, match="a sweep takes its values in turn; give `points`"):
-        sweep_of(study.read_study(file))
-
-
-def test_a_continuous_run_says_how_fine_it_was_and_is_read_back(asked, tmp_path):
-    file = asked(
-        granularity="8 KiB",
-        clock="{from: 0.1, to: 1, continuous: true}",
-        host_clock="{from: 1 GHz, to: 4 GHz, continuous: true, grid: log}",
-    )
-    run = solved(file, method="nsga2", budget=400)
-    result = Result(run)
-    assert [note for note in result.manifest["notes"] if "continuous" in note] == [
-        "interface.host_clock is continuous: 1,048,577 values, each 1.3e-06 more than the one "
-        "before",
-        "des.clock is continuous: 1,048,577 values, 8.583e-07 apart",
-    ]
-    assert result.manifest["hypervolume_share_of_exact"] is None
-    least = result.manifest["hypervolume_share_at_least"]
-    assert 0.9 < least <= 1
-    said = f"the exact front's hypervolume: at least {100 * (least - 5e-5):.2f} %"
-    assert said in " ".join(result.text().split())
-    ((_, index),) = finished.read_run(result.save(tmp_path / "run")).points()
-    np.testing.assert_array_equal(index, run.answers[0].outcome.front_index)
-
-
-def test_a_small_continuous_space_is_not_enumerated_behind_the_scenes(asked):
-    file = asked(granularity="8 KiB", host_clock="{from: 1 GHz, to: 4 GHz, continuous: true}")
-    fixed = (("des.designs", "[u16]"), ("des.instances", "4"))
-    (answer,) = solved(file, *fixed, method="nsga2", budget=50).answers
-    assert answer.study.problem.size == STEPS + 1 < ENUMERABLE
-    assert answer.quality.share is None
-    assert not answer.outcome.exact
+        problem_of(asked(host_clock="{from: 4 GHz, to: 1 GHz, points: 3}"))
+    rule = "the range from 4 GHz to 1 GHz is empty; write the smaller value at `from`"
+    assert rule in str(caught.value)
 
 
 # --- operators ------------------------------------------------------------------------------
@@ -254,7 +142,7 @@ def test_a_mutation_never_stays_where_it_was_on_a_short_axis():
 # --- black boxes ----------------------------------------------------------------------------
 
 
-def one_axis(size, function, *, continuous=False):
+def one_axis(size, function):
     """Return a problem of one axis 0 .. size - 1 and one objective without declarations."""
 
     def cost(*, x):
@@ -262,7 +150,6 @@ def one_axis(size, function, *, continuous=False):
 
     objective = Objective(function=cost, source="test")
     axis = Axis("x", {"x": np.arange(float(size))}, Numbers(np.arange(size)), "x")
-    axis = Axis(**(vars(axis) | {"continuous": continuous}))
     return Problem(Space((axis,)), (), wire({"cost": objective}, {"x"}), (Goal("cost"),))
 
 
@@ -302,7 +189,7 @@ def test_a_black_box_is_searched_by_every_method(method):
 
 
 @pytest.mark.parametrize("method", ["nsga2", "tpe"])
-def test_a_continuous_optimum_is_met_closely(method):
+def test_an_optimum_of_a_fine_axis_is_met_closely(method):
     """The least of (log x - log 20)^2 on 1 .. 1000, a million values."""
     problem = one_axis(2**20 + 1, lambda x: (np.log(1000) * x / 2**20 - np.log(20)) ** 2)
     outcome = search.run_search(problem, SearchSettings(method=method, budget=300, seed=2))

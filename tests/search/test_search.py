@@ -41,7 +41,6 @@ class Synthetic:
     constraint_names: tuple[str, ...] = ()
     ordered: tuple[bool, ...] = ()
     seen: list = field(default_factory=list)
-    continuous: tuple[str, ...] = ()
 
     def __post_init__(self):
         self.ordered = self.ordered or (True,) * len(self.sizes)

@@ -32,7 +32,7 @@ M_MMAP_THRESHOLD).  Otherwise the system clears pages again for every chunk, a f
 
 def check_provable(problem: Searchable, method: str, *, budget: int | None, limit: int) -> None:
     """Raise `TooLargeError` when a method cannot prove the front, without evaluation."""
-    if method == "enumerate" or problem.continuous or not composable(problem):
+    if method == "enumerate" or not composable(problem):
         check_enumerable(problem, budget=budget, limit=limit)
 
 
@@ -47,20 +47,13 @@ def is_measured(problem: Searchable) -> bool:
 
 
 def check_enumerable(problem: Searchable, *, budget: int | None, limit: int) -> None:
-    """Raise an error for a continuous axis, or a space above `limit` or a given `budget`.
+    """Raise an error for a space above `limit` or a given `budget`.
 
     Raises
     ------
     TooLargeError
         The message prints the size as a product.
     """
-    if problem.continuous:
-        names = " and ".join(problem.continuous)
-        raise TooLargeError(
-            f"exact search cannot try every value of {names}, which is continuous; "
-            f"give `points` in place of `continuous`, for instance points: 101, "
-            f"or search with another method, for instance nsga2"
-        )
     left, bound = left_of(problem), limit if budget is None else min(budget, limit)
     if left <= bound:
         return
