@@ -289,19 +289,6 @@ class Problem(Wired):
         return columns
 
 
-def wired_alike(one: Problem, other: Problem) -> bool:
-    """Return whether problems differ only in numbers, so that one can become the other."""
-
-    def named(problem: Problem) -> list[tuple[str, ...]]:
-        return [(axis.name, *axis.columns) for axis in problem.space.axes]
-
-    same = one.graph is other.graph and one.beside == other.beside
-    same = same and named(one) == named(other)
-    same = same and one.goals == other.goals and one.requirements == other.requirements
-    same = same and [r.text for r in one.constraints] == [r.text for r in other.constraints]
-    return same and one.measured is other.measured and one.offered == other.offered
-
-
 def judged_measured(
     problem: Problem,
     found: Evaluation,

@@ -34,7 +34,6 @@ from dse.search.exact.work import EffortError, limited
 from dse.search.settings import Budget
 from dse.study import study
 from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions
-from dse.study.field_kinds import read_unit
 from dse.study.overrides import override
 from dse.study.schema import DECLARED, FIELDS
 from dse.study.study import Study
@@ -404,7 +403,7 @@ def read_range(found: Document, written: str) -> tuple[Study, Assumption, float,
     elif path not in FIELDS:
         raise UnitError(f"{path} takes choices, not numbers", "sweep a number")
     else:
-        column, _ = (_end(name, end, read_unit(FIELDS[path])).column for end in (low, high))
+        column, _ = (_end(name, end, FIELDS[path].read).column for end in (low, high))
         prepared = study.prepare(override(found, [(path, low)]))
         every = assumptions_of(prepared)
         chosen = tuple(one for one in every if (one.name, one.quantity) == (path, column))

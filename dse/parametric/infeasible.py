@@ -359,7 +359,7 @@ def _changed(infeasible: Study, path: str, written: str) -> Study | None:
     """Return the study with another number, or None if that is an error."""
     try:
         changed = override(infeasible.document, [(path, _as_yaml(written))])
-        return study.prepare(changed, infeasible)
+        return study.prepare(changed)
     except DseError:
         return None
 

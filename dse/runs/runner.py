@@ -99,7 +99,7 @@ def _answers(
         spending = options.spending(first.settings)  # of all values together
         working = Working(options, stop, within, spending)
     for position, point in enumerate(points):
-        prepared = study.prepare(point, first) if position else first
+        prepared = study.prepare(point) if position else first
         found = _solved(prepared, options, within, partial=True, working=working)
         yield _checked(with_quality(found))
         if progress is not None and sweep is not None:

@@ -184,7 +184,7 @@ def run_so_far(kept: StoredRun) -> Run:
     first, *points = points_of(document, sweep)
     prepared = study.prepare(first)
     settings = replace(prepared.settings, **asdict(kept.record.search))
-    every = [prepared, *(study.prepare(point, prepared) for point in points)]
+    every = [prepared, *(study.prepare(point) for point in points)]
     answers = [_answer(each, settings, kept.folder) for each in every]
     return Run(document, sweep, tuple(answers), settings, time.perf_counter() - begin)
 

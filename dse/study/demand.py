@@ -31,7 +31,6 @@ from dse.study.field_kinds import (
     choices,
     expand,
     free_axis,
-    neutral,
     numeric,
 )
 from dse.study.reader import Path, Reader
@@ -157,7 +156,7 @@ def _named(
 def _override(section: StudySection, scenario: Scenario) -> None:
     """Replace the values of a record by the fields of a section, all columns of the field."""
     for unit, given in given_fields(section):
-        scenario.override(neutral(unit) | {given.column: given.value})
+        scenario.override(dict.fromkeys(unit.columns, unit.neutral) | {given.column: given.value})
         if given.value == 0.0:
             scenario.sureness.zeros.add(("", 0, given.column))
     for name, declared in type(section).declared().items():

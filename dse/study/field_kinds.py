@@ -41,10 +41,9 @@ from dse.model import labels
 from dse.model.space import Axis, Numbers
 
 
-class Given(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Given:
     """A value of a study in SI and the column that it sets."""
-
-    model_config = ConfigDict(frozen=True, defer_build=True)
 
     column: str
     value: float
@@ -72,7 +71,7 @@ def checked_label(written: Any) -> Any:
 def _read(written: Any, columns: tuple[str, ...]) -> Given:
     if isinstance(written, bool) or not isinstance(written, str | int | float):
         example = units.example(columns[0])
-        raise fault("this is one number with its unit", f"write for instance {example!r}")
+        raise UnitError("this is one number with its unit", f"write for instance {example!r}")
     failures = []
     for column in columns:
         try:
@@ -86,7 +85,7 @@ def _read(written: Any, columns: tuple[str, ...]) -> Given:
     if len({failure.rule for failure in failures}) > 1:
         shown = " or ".join(units.label(name) or "a number" for name in columns)
         rule = f"its unit must be {shown}"
-    raise fault(rule, failures[0].remedy)
+    raise UnitError(rule, failures[0].remedy)
 
 
 @dataclass(frozen=True)
@@ -124,6 +123,9 @@ class Unit:
         Fields that replace it, and fields of which one must not be neutral.
     """
 
+    TYPES: ClassVar[tuple[str, ...]] = ("string", "number")
+    WORDS: ClassVar[Mapping[str, str]] = {}
+
     description: str
     columns: tuple[str, ...]
     kind: Collection[str] = ()
@@ -144,7 +146,7 @@ class Unit:
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
         """Validate the written value with `read`."""
-        return core_schema.no_info_plain_validator_function(self.read)
+        return core_schema.no_info_plain_validator_function(self._validated)
 
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
@@ -153,56 +155,59 @@ class Unit:
         unit = " or ".join(filter(None, (units.label(name) for name in self.columns)))
         return {
             "description": self.description + (f" [{unit}]" if unit else ""),
-            "type": ["string", "number"],
-            "examples": [units.example(name) for name in self.columns],
+            "type": [*self.TYPES],
+            "examples": [*self.WORDS] or [units.example(name) for name in self.columns],
         }
 
-    def read(self, written: Any) -> Given | None:
-        """Return the value in SI, or raise an error that names the unit to write."""
+    def _validated(self, written: Any) -> Given | None:
         if written is None or isinstance(written, Given):
             return written
+        try:
+            return self.read(written)
+        except UnitError as error:
+            raise fault(error.rule, error.remedy) from error
+
+    def read(self, written: Any) -> Given:
+        """Return the value in SI, or raise UnitError with the unit to write."""
         given, zero = _read(written, self.columns), "zero" in self.kind
         if given.value < 0 or (given.value == 0 and not zero):
             rule, least = ("0 or more",) * 2 if zero else ("positive", "more than 0")
-            raise fault(f"it must be {rule}", f"write {least}")
+            raise UnitError(f"it must be {rule}", f"write {least}")
         if self.integer and given.value != round(given.value):
             whole = units.show(max(1.0, round(given.value)), given.column)
-            raise fault("it must be a whole number", f"write for instance {whole}")
+            raise UnitError("it must be a whole number", f"write for instance {whole}")
         if self.among and given.value not in self.among:
             shown = ", ".join(units.show(value, given.column) for value in self.among)
             nearest = min(self.among, key=lambda value: abs(value - given.value))
-            raise fault(f"it is one of {shown}", f"write {units.show(nearest, given.column)}")
+            raise UnitError(f"it is one of {shown}", f"write {units.show(nearest, given.column)}")
         return given
 
 
 class Arrivals(Unit):
     """Metadata of the variation of gaps between arrivals: one of `WORDS`, or ``{cv2: 4}``."""
 
+    TYPES = ("string", "number", "object")
     WORDS: ClassVar[Mapping[str, str]] = {"steady": "0", "poisson": "1"}
 
-    def __get_pydantic_json_schema__(
-        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        """Describe the field to editors."""
-        found = super().__get_pydantic_json_schema__(schema, handler)
-        return found | {"type": ["string", "number", "object"], "examples": [*self.WORDS]}
-
-    def read(self, written: Any) -> Given | None:
+    def read(self, written: Any) -> Given:
         """Return the number of a word, of a mapping with `cv2`, or a single number."""
         if isinstance(written, str):
             written = self.WORDS.get(written, written)
         elif isinstance(written, Mapping) and [*written] == ["cv2"]:
             written = written["cv2"]
-        if written is None or isinstance(written, Given) or is_number(str(written)):
+        if is_number(str(written)):
             return super().read(written)
         words = [*self.WORDS]
         rule = f"this is one of {', '.join(words)}, or a number as {{cv2: 4}}"
-        raise fault(rule, f"write {' or '.join(words)}")
+        raise UnitError(rule, f"write {' or '.join(words)}")
 
 
-def neutral(unit: Unit) -> dict[str, float]:
-    """Return the columns of a field, each with the value that leaves it without effect."""
-    return dict.fromkeys(unit.columns, unit.neutral)
+class Duration(Unit):
+    """Metadata of a time that may be minutes or hours, too."""
+
+    def read(self, written: Any) -> Given:
+        """Return the value in seconds."""
+        return super().read(units.in_seconds(written) if isinstance(written, str) else written)
 
 
 def quantity(description: str, *columns: str, **about: Any) -> Any:
@@ -259,14 +264,6 @@ def entries(description: str, **limits: Any) -> Any:
 def items(description: str, **limits: Any) -> Any:
     """Return the declaration of an optional list.  `limits` as in `option`."""
     return Field(default_factory=no_items, description=description, **limits)
-
-
-class Duration(Unit):
-    """Metadata of a time that may be minutes or hours, too."""
-
-    def read(self, written: Any) -> Given | None:
-        """Return the value in seconds, or raise an error that names the unit to write."""
-        return super().read(units.in_seconds(written) if isinstance(written, str) else written)
 
 
 class StudySection(BaseModel):
@@ -362,6 +359,7 @@ _WHOLE = 1e-9
 """Allowed difference of the sum of rounded shares from 1."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Mix(Given):
     """Sizes with their shares of all offloads.  The value is the mean size."""
 
@@ -380,20 +378,14 @@ class Mix(Given):
 class Sizes(Unit):
     """Metadata of a field that holds one size, or a mapping of sizes to shares."""
 
-    def __get_pydantic_json_schema__(
-        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        """Describe the field to editors."""
-        found = super().__get_pydantic_json_schema__(schema, handler)
-        return found | {"type": ["string", "number", "object"]}
+    TYPES = ("string", "number", "object")
 
-    def read(self, written: Any) -> Given | None:
-        """Return one size, or a mix, or raise an error that names a correct text."""
+    def read(self, written: Any) -> Given:
+        """Return one size, or a mix."""
         if not isinstance(written, Mapping):
             return super().read(written)
-        found = [super(Sizes, self).read(size) for size in written]
-        sizes = tuple(given.value for given in found if given is not None)
-        shares = tuple(_share(share) for share in written.values())
+        sizes = tuple(super(Sizes, self).read(size).value for size in written)
+        shares = tuple(map(_share, written.values()))
         total, rule = math.fsum(shares), ""
         if abs(total - 1.0) > _WHOLE:
             rule = f"the shares of all sizes add up to {total:.4g}, not 1"
@@ -402,7 +394,7 @@ class Sizes(Unit):
         if not written:
             rule = "a mix has at least one size"
         if rule:
-            raise fault(rule, "write for instance {64 B: 3/4, 1500 B: 1/4}")
+            raise UnitError(rule, "write for instance {64 B: 3/4, 1500 B: 1/4}")
         mean = sum(share * size for size, share in zip(sizes, shares, strict=True))
         return Mix(column=self.columns[0], value=mean, sizes=sizes, shares=shares)
 
@@ -415,7 +407,7 @@ def _share(written: Any) -> float:
     except (UnitError, ValueError, ZeroDivisionError, TypeError):
         share = math.nan
     if not 0.0 < share <= 1.0:
-        raise fault("a share of offloads is more than 0 and at most 1", "write 7/12, or 58 %")
+        raise UnitError("a share of offloads is more than 0 and at most 1", "write 7/12, or 58 %")
     return share
 
 
@@ -450,34 +442,24 @@ def expand(written: Any, read: Read, *, integer: bool) -> list[float]:
     return values
 
 
-def _ends(written: Range, read: Read) -> tuple[float, float]:
+def _expand_range(written: Range, read: Read, *, integer: bool) -> list[float]:
     start, stop = read(written.start), read(written.to)
     if stop < start:
-        raise UnitError(
-            f"the range from {written.start} to {written.to} is empty",
-            "write the smaller value at `from`",
-        )
+        rule = f"the range from {written.start} to {written.to} is empty"
+        raise UnitError(rule, "write the smaller value at `from`")
     if written.grid == "log" and start <= 0:
         raise UnitError("a logarithmic grid has to start above 0", "raise `from`")
-    return start, stop
-
-
-def _expand_range(written: Range, read: Read, *, integer: bool) -> list[float]:
-    start, stop = _ends(written, read)
     if written.step is not None and written.points is not None:
         raise UnitError("`step` and `points` exclude each other", "remove one of them")
     if written.points is None and (integer or written.step is not None):
         return _by_step(start, stop, written, read)
     if written.points is None:
-        raise UnitError(
-            "a range of real numbers needs `points` or `step`", "add for instance points: 11"
-        )
+        rule = "a range of real numbers needs `points` or `step`"
+        raise UnitError(rule, "add for instance points: 11")
     grid = np.geomspace if written.grid == "log" else np.linspace
     # rounded, so that 64 .. 65536 holds exactly 1024
     values = [float(f"{value:.{_DIGITS}g}") for value in grid(start, stop, written.points)]
-    if integer:
-        values = sorted({float(round(value)) for value in values})
-    return values
+    return sorted({float(round(value)) for value in values}) if integer else values
 
 
 def _by_step(start: float, stop: float, written: Range, read: Read) -> list[float]:
@@ -497,34 +479,15 @@ def _by_step(start: float, stop: float, written: Range, read: Read) -> list[floa
     return values
 
 
-def read_unit(unit: Unit) -> Callable[[Any], Given]:
-    """Return a function that reads one scalar of a field, raising `UnitError`."""
-
-    def read(written: Any) -> Given:
-        try:
-            given = unit.read(written)
-        except Exception as error:
-            context = getattr(error, "context", None)
-            if not context:
-                raise
-            raise UnitError(context["rule"], context["remedy"]) from error
-        if given is None:
-            raise UnitError("a value is missing", "write one")
-        return given
-
-    return read
-
-
 def numeric(path: str, unit: Unit, written: Any) -> Axis:
     """Return the axis of a field with a unit.
 
     All values set the same column.  The other columns of the field get their neutral value.
     """
-    read = read_unit(unit)
     columns: set[str] = set()
 
     def value(scalar: Any) -> float:
-        given = read(scalar)
+        given = unit.read(scalar)
         columns.add(given.column)
         return given.value
 
@@ -532,7 +495,7 @@ def numeric(path: str, unit: Unit, written: Any) -> Axis:
     if len(columns) > 1:
         raise UnitError("the values have different kinds of unit", "write all in one unit")
     axis = scaled(path, values, is_log(written), columns.pop())
-    others = {name: np.broadcast_to(value, axis.size) for name, value in neutral(unit).items()}
+    others = dict.fromkeys(unit.columns, np.broadcast_to(unit.neutral, axis.size))
     return replace(axis, columns=others | dict(axis.columns))
 
 

@@ -23,10 +23,10 @@ from dse.files.inputs import Input
 from dse.model.evaluation import KNEE
 from dse.model.fleet import offered
 from dse.model.graph import Graph, wire
-from dse.model.measured import Design, MeasuredColumns
+from dse.model.measured import Design
 from dse.model.mixed import Mixed
 from dse.model.preference import Preference, prefer
-from dse.model.problem import Problem, wired_alike
+from dse.model.problem import Problem
 from dse.model.space import Space, constant, designs_text
 from dse.plugins import registry
 from dse.search.settings import SearchSettings
@@ -71,7 +71,7 @@ from dse.study.schema import StudyFile
 from dse.study.stages import Built, build, check_presence, check_whole, prefix, whole_accelerator
 
 
-def parts_of(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> Sequence[Built]:
+def _parts(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> Sequence[Built]:
     """Return the stages, or raise all errors found so far."""
     whole = check_whole(written, scenario, reader)
     built = [whole_accelerator()] if whole else build(written, scenario, reader)
@@ -89,7 +89,7 @@ def _raise_any(reader: Reader) -> None:
     reader.raise_any()
 
 
-def workload_of(
+def _constants(
     written: schema.StudyFile, scenario: Scenario, built: Sequence[Built], reader: Reader
 ) -> dict[str, contract.Column]:
     """Return the constants of a scenario, with constants of stages and sizes of offloads."""
@@ -106,25 +106,17 @@ def workload_of(
     return constants
 
 
-def wired(
-    inputs: set[str],
-    own: Mapping[str, contract.Objective],
-    scenario: Scenario,
-    like: Study | None,
-) -> Graph:
-    """Return the graph of all quantities that `inputs` feed, from another study if it fits.
+def _wired(inputs: set[str], own: Mapping[str, contract.Objective], scenario: Scenario) -> Graph:
+    """Return the graph of all quantities that `inputs` feed.
 
     The study's `own` quantities are measured, or belong to one stage.
     """
-    known = None if like is None or like.mix is not None or own else like.problem.graph
     objectives: Mapping[str, contract.Objective] = registry.Catalogue(contract.Objective)
     if own:
         both: Any = (objectives, own)  # of a quantity in both, the model defines it
         objectives = ChainMap(*both)
     if scenario.mix is not None:
         objectives = Mixed(objectives, scenario.parts)
-    elif known is not None and known.inputs == inputs:
-        return known
     return wire(objectives, inputs)
 
 
@@ -305,11 +297,8 @@ def ready(found: Document) -> Study:
     return replace(prepare(at_value(found, sweep, 0)), document=found)
 
 
-def prepare(found: Document, like: Study | None = None) -> Study:
+def prepare(found: Document) -> Study:
     """Return the study of a document, ready to run.
-
-    The wiring of a similar study, of the same document with another value, is used again if both
-    set the same columns.
 
     Raises
     ------
@@ -321,65 +310,41 @@ def prepare(found: Document, like: Study | None = None) -> Study:
         if written.evaluate is None:
             return _over_designs(written, reader)
         written = measuring().pool_axes(written, reader)
-    return replace(_modelled(written, like, reader), document=found)
+    return replace(_modelled(written, reader), document=found)
 
 
-def _measured(
-    written: schema.StudyFile, space: Space, reader: Reader
-) -> tuple[MeasuredColumns | None, dict[str, contract.Objective]]:
-    """Return what a program measures, and its outputs as quantities."""
-    if written.evaluate is None:
-        return None, {}
-    found = measuring().quantities(written, space, reader)
-    reader.raise_any()
-    return found
-
-
-def _modelled(written: schema.StudyFile, like: Study | None, reader: Reader) -> Study:
-    """Return a study whose designs models describe.  `like` as in `prepare`."""
+def _modelled(written: schema.StudyFile, reader: Reader) -> Study:
+    """Return a study whose designs models describe."""
     scenario = resolve(written, reader)
     settle_policy(written, scenario, reader)
-    built = parts_of(written, scenario, reader)
-    constants = workload_of(written, scenario, built, reader)
+    built = _parts(written, scenario, reader)
+    constants = _constants(written, scenario, built, reader)
     stages = tuple(stage for stage, _ in built)
     space = Space((*(axis for _, own in built for axis in own), *scenario.axes), constants)
-    inputs = set(constants).union(*(axis.columns for axis in space.axes))
-    measured, outputs = _measured(written, space, reader)
-    inputs |= outputs.keys()
+    measured, outputs = None, dict[str, contract.Objective]()
+    if written.evaluate is not None:
+        measured, outputs = measuring().quantities(written, space, reader)
+        reader.raise_any()
+    inputs = {*outputs, *constants}.union(*(axis.columns for axis in space.axes))
     staged = of_stages(stages)
     text = " ".join([*written.objectives, *written.constraints, written.prefer or ""])
     own = outputs | {name: one for name, one in staged.items() if units.stem(name) in text}
-    graph = wired({*inputs, *offered(stage.designs for stage in stages)}, own, scenario, like)
+    graph = _wired({*inputs, *offered(stage.designs for stage in stages)}, own, scenario)
     names, plain = {*registry.names(contract.Objective), *own}, {n for n in inputs if "." not in n}
     named = Named(graph, names, plain, axes_labels(scenario.axes), staged)
     goals = goals_of(written, named, reader)
     constraints = constraints_of(written, named.expression, reader)
     _raise_any(reader)
-    requirements, unchecked = _requirements(graph, like)
+    requirements, unchecked = applied_requirements(graph)
     reader.notes += [*unchecked, *reader.refused, *without_figures(graph, scenario)]
+    devices = {one.name: one.label for one in scenario.interfaces if one.label}
     problem = Problem(
-        space,
-        stages,
-        graph,
-        goals,
-        constraints,
-        requirements,
+        *(space, stages, graph, goals, constraints, requirements),
         measured=measured,
-        devices={one.name: one.label for one in scenario.interfaces if one.label},
+        devices=devices,
     )
-    if like is not None and wired_alike(problem, like.problem):
-        problem = like.problem.renumbered(space=space, stages=stages)
     found = _ready(written, problem, scenario, reader)
     return replace(found, unchecked=(*unchecked, *reader.refused))
-
-
-def _requirements(
-    graph: Graph, like: Study | None
-) -> tuple[tuple[contract.Requirement, ...], list[str]]:
-    """Return the requirements on designs, and notes on rules that cannot be checked."""
-    if like is None or graph is not like.problem.graph:
-        return applied_requirements(graph)
-    return like.problem.requirements, [one for one in like.unchecked if one not in like.refused]
 
 
 def _over_designs(written: schema.StudyFile, reader: Reader) -> Study:
