@@ -473,17 +473,6 @@ POLICY, ABOVE = "workload.offload_above", "workload_offload_above_byte"
 CV2 = "workload_size_cv2"
 
 
-def _replace_threshold(scenario: Scenario, columns: Mapping[str, NDArray[np.float64]]) -> None:
-    """Put the columns of all thresholds on the axis of these, or among the constants."""
-    place = next((n for n, one in enumerate(scenario.axes) if ABOVE in one.columns), None)
-    if place is None:
-        del scenario.constants[ABOVE]
-        scenario.constants |= {name: float(values[0]) for name, values in columns.items()}
-    else:
-        axis = scenario.axes[place]
-        scenario.axes[place] = replace(axis, columns={**axis.columns, **columns})
-
-
 def settle_policy(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> None:
     """Part the mix of a study by its policy, and report errors of the policy.
 
@@ -500,9 +489,7 @@ def settle_policy(written: schema.StudyFile, scenario: Scenario, reader: Reader)
         rule = "sizes that stay on the host are some of a mix, and workload.granularity is none"
         here.fault((), rule, "write for instance granularity: {64 B: 3/4, 1500 B: 1/4}")
         return
-    _check_rest(scenario, here)
-    for threshold in thresholds.tolist():
-        _check_threshold(mix, threshold, here)
+    _check_policy(mix, thresholds, scenario, here)
     if thresholds.max() >= max(mix.sizes):
         return
     sent = [parted(mix, threshold) for threshold in thresholds.tolist()]
@@ -513,7 +500,13 @@ def settle_policy(written: schema.StudyFile, scenario: Scenario, reader: Reader)
         TASKS_OFFLOADED: np.array([one.share for one in sent]),
         PAYLOAD_OFFLOADED: np.array([one.share * one.mean / mix.value for one in sent]),
     }
-    _replace_threshold(scenario, columns)
+    place = next((n for n, one in enumerate(scenario.axes) if ABOVE in one.columns), None)
+    if place is None:
+        del scenario.constants[ABOVE]
+        scenario.constants |= {name: float(values[0]) for name, values in columns.items()}
+    else:
+        axis = scenario.axes[place]
+        scenario.axes[place] = replace(axis, columns={**axis.columns, **columns})
     reader.notes.append(
         f"{POLICY}: throughput, limits, times and waits are of what is offloaded; host cores, "
         "power and energy are of all; cores for the sizes that stay are set apart"
@@ -535,19 +528,10 @@ def parted(mix: Mix, threshold: float = 0.0) -> Parted:
     )
 
 
-def _check_threshold(mix: Mix, threshold: float, reader: Reader) -> None:
-    least, most = min(mix.sizes), max(mix.sizes)
-    shown = [units.show(value, SIZE) for value in (threshold, least, most)]
-    if threshold >= most:
-        rule = f"no size is above {shown[0]}: all stay, which is the host alone"
-        reader.fault((), rule, f"write less than {shown[2]}; answers include the host alone")
-    elif 0 < threshold < least:
-        rule = f"the least size is {shown[1]}, so that none stays on the host"
-        reader.fault((), rule, f"write at least {shown[1]}, or 0 B to offload every size")
-
-
-def _check_rest(scenario: Scenario, reader: Reader) -> None:
-    """Report an error if a study lacks the facts about the work that stays on the host."""
+def _check_policy(
+    mix: Mix, thresholds: NDArray[np.float64], scenario: Scenario, reader: Reader
+) -> None:
+    """Report thresholds that part no sizes, and missing facts about the work on the host."""
     if "kernel_index_s_per_byte" not in scenario.names:
         rule = "the time of the host for the sizes that stay is unknown"
         reader.fault((), rule, "add workload.kernel; `dse list kernels` shows the names")
@@ -557,6 +541,15 @@ def _check_rest(scenario: Scenario, reader: Reader) -> None:
     if "workload_program_offloads_hz" in scenario.names:
         rule = "every call of the kernel in workload.program_offloads is taken to be offloaded"
         reader.fault((), rule, "remove it, or workload.program_offloads and its share")
+    least, most = min(mix.sizes), max(mix.sizes)
+    for threshold in thresholds.tolist():
+        shown = [units.show(value, SIZE) for value in (threshold, least, most)]
+        if threshold >= most:
+            rule = f"no size is above {shown[0]}: all stay, which is the host alone"
+            reader.fault((), rule, f"write less than {shown[2]}; answers include the host alone")
+        elif 0 < threshold < least:
+            rule = f"the least size is {shown[1]}, so that none stays on the host"
+            reader.fault((), rule, f"write at least {shown[1]}, or 0 B to offload every size")
 
 
 ARRIVAL_CV2 = "workload_arrival_cv2"

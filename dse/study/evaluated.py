@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +62,10 @@ def space(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> tupl
     if section.only is not None:
         kept &= _only(names, section.only, here.below("only"))
     reader.raise_any()
-    shares = _uncertainty(section, quantities, reader)
+    shares = {}
+    for name, value in section.uncertainty.items():
+        with reader.at(("designs", "uncertainty", name)):
+            shares[named(quantities, name)] = core_models.share(value)
     reader.raise_any()
     reader.notes.append(reader.inputs[section.table].note)
     rows = np.flatnonzero(kept)
@@ -110,17 +114,6 @@ def named(quantities: Collection[Objective], written: str) -> str:
     return found.pop()
 
 
-def _uncertainty(
-    section: schema.DesignsSection, quantities: Collection[Objective], reader: Reader
-) -> dict[str, float]:
-    """Return the relative standard uncertainty of columns that a study states."""
-    shares = {}
-    for name, value in section.uncertainty.items():
-        with reader.at(("designs", "uncertainty", name)):
-            shares[named(quantities, name)] = core_models.share(value)
-    return shares
-
-
 def _named_in(written: schema.StudyFile, section: schema.DesignsSection) -> set[str]:
     """Return the columns that a study may mean, with their units and without."""
     rules = " ".join([*written.constraints, written.prefer or ""])
@@ -162,12 +155,10 @@ def _candidates(places: Places, objectives: Collection[str]) -> list[str]:
     """Return the columns that may name designs, which are no objectives."""
     free = []
     for written in places:
-        try:
+        with suppress(UnitError):
             name = headers.read_header(written).name
-        except UnitError:
-            continue
-        if {written, name, units.stem(name)}.isdisjoint(objectives):
-            free.append(written)
+            if {written, name, units.stem(name)}.isdisjoint(objectives):
+                free.append(written)
     return free
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -92,8 +92,10 @@ class Named:
         """
         known = {*self.inputs, *self.quantities}
         found = [name] if name in known else [one for one in known if units.stem(one) == name]
-        if found and name not in known:
-            found += self._meant(name, found)
+        if found and name not in known and not any(map(self._is_shown, found)):
+            # quantities in answers that the name may mean, if none of those found is shown
+            ending = (one for one in self.quantities if units.stem(one).endswith(f"_{name}"))
+            found += filter(self._is_shown, ending)
         if not found:
             self._require_stage(name)
             stems = {units.stem(one) for one in self._computed()}
@@ -127,13 +129,6 @@ class Named:
             for word in words:
                 self._require_stage(word)
             return parse_expression(text, self._computed() - self.labels.keys(), self.labels)
-
-    def _meant(self, name: str, found: Sequence[str]) -> list[str]:
-        """Return quantities in answers that a name may mean, if none of those `found` is shown."""
-        if any(map(self._is_shown, found)):
-            return []
-        ending = (one for one in self.quantities if units.stem(one).endswith(f"_{name}"))
-        return [*filter(self._is_shown, ending)]
 
     def _require_stage(self, name: str) -> None:
         """Raise the error of a name of a quantity of one stage, if it has one."""
@@ -182,7 +177,14 @@ def applied_requirements(graph: Graph) -> tuple[tuple[contract.Requirement, ...]
     PluginError
         A requirement that comes with this program cannot be used.
     """
-    kept, notes = [], list(_unusable())
+    kept, notes = [], []
+    for kind in registry.APPLIED:
+        for found in registry.survey(kind):
+            if found.error is not None and found.plugin.own:
+                raise found.error
+            if found.error is not None:
+                name = f"{found.plugin.name} of {found.plugin.distribution}"
+                notes.append(_unchecked(kind, name, found.error))
     for requirement in registry.records(contract.Requirement).values():
         try:
             graph.bind(requirement)
@@ -236,17 +238,6 @@ def _lacking_figures(graph: Graph) -> set[str]:
 def _words(column: str) -> str:
     words = units.stem(column).removeprefix("stage_").replace("_", " ")
     return f"{words} in {units.label(column)}" if column in AREA_COLUMNS else words
-
-
-def _unusable() -> Iterator[str]:
-    """Yield notes on requirements and guards of other packages that are broken."""
-    for kind in registry.APPLIED:
-        for found in registry.survey(kind):
-            if found.error is not None:
-                if found.plugin.own:
-                    raise found.error
-                name = f"{found.plugin.name} of {found.plugin.distribution}"
-                yield _unchecked(kind, name, found.error)
 
 
 def _unchecked(kind: type, name: str, error: PluginError) -> str:
@@ -317,21 +308,16 @@ def share_of_best(written: str | float) -> float:
 
 
 def check_search_section(written: schema.StudyFile, reader: Reader) -> None:
-    """Report options that a method lacks, and budgets that do not fit measurements."""
-    _check_time(written, reader)
+    """Report options that a method lacks, and a budget of time without measurements."""
+    if written.evaluate is None and written.search.spending.time is not None:
+        rule = "it limits measuring, and nothing of this study is measured"
+        remedy = "remove it; `effort: 60 s` limits a proof, `designs` any search"
+        reader.fault(("search", "budget", "time"), rule, remedy)
     with reader.at(("search", "method")):
         method = registry.get(contract.Method, written.search.method)
         for name, value in written.search.options.items():
             for rule, remedy in option_faults(method, name, value):
                 reader.fault(("search", "options", name), rule, remedy)
-
-
-def _check_time(written: schema.StudyFile, reader: Reader) -> None:
-    """Report a budget of time in a study without measurements."""
-    if written.evaluate is None and written.search.spending.time is not None:
-        rule = "it limits measuring, and nothing of this study is measured"
-        remedy = "remove it; `effort: 60 s` limits a proof, `designs` any search"
-        reader.fault(schema.TIME, rule, remedy)
 
 
 def stated_preference(written: StudyFile, problem: Problem, reader: Reader) -> Preference | None:

@@ -87,7 +87,13 @@ def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
         field = rest.partition(".")[0]
         is_field = rest == "design" or field in schema.StageSection.model_fields
         if stage in stages_of(found) and not is_field:
-            counts.setdefault(stage, {})[_design(name, rest, value)] = value
+            design, _, figure = rest.rpartition(".")
+            if design and figure in _FIGURES:
+                known = f"it is a value of the design {design}"
+                rule = f"{known}, and --set gives designs only their number"
+                remedy = "write the designs to a table, and name that: `table: FILE.csv`"
+                raise StudyError([Fault(name, value, rule, remedy)])
+            counts.setdefault(stage, {})[rest] = value
         else:
             found = document.override_value(found, *_setting(found, name, value))
     for stage, fleet in counts.items():
@@ -118,16 +124,6 @@ def _setting(found: Document, name: str, value: str) -> tuple[str, str]:
     files = [one for one in texts if is_record(one)]
     named = [one for one in files if PurePath(one).stem == value]
     return settable(found, name), named[0] if len(named) == 1 and value not in texts else value
-
-
-def _design(path: str, rest: str, value: str) -> str:
-    """Return the design whose instances a path sets, unless it is one of its metrics."""
-    design, _, figure = rest.rpartition(".")
-    if design and figure in _FIGURES:
-        rule = f"it is a value of the design {design}, and --set gives designs only their number"
-        remedy = "write the designs to a table, and name that: `table: FILE.csv`"
-        raise StudyError([Fault(path, value, rule, remedy)])
-    return rest
 
 
 def settable(found: Document, path: str) -> str:
@@ -180,7 +176,12 @@ def sweep_of(found: Document) -> Sweep | None:
     unit = schema.FIELDS.get(path)
     sweep = None
     with reader.at(("sweep", path)):
-        _require_field(path, written)
+        if not ("." in path or path in {*written.axes, *StudyFile.model_fields, *schema.DECLARED}):
+            rule = f"a sweep is of an axis or a field of the study, and nothing is called {path!r}"
+            remedy = nearest(path, {*written.axes, *schema.DECLARED})
+            if written.evaluate is not None:
+                remedy = f"add it to `axes`, too, with its values: `axes: {{{path}: ...}}`"
+            raise UnitError(rule, remedy)
         if unit is not None:
             axis = numeric(path, unit, values)
             column = axis.unit_name
@@ -206,17 +207,6 @@ def check_shape(found: Document) -> None:
     sweep = sweep_of(found)
     if sweep is not None:
         validate(at_value(found, sweep, 0))
-
-
-def _require_field(path: str, written: schema.StudyFile) -> None:
-    """Raise UnitError if a single word is neither an axis of the study nor a key of it."""
-    known = {*written.axes, *schema.StudyFile.model_fields}
-    if "." in path or path in known or path in schema.DECLARED:
-        return
-    rule = f"a sweep is of an axis or a field of the study, and nothing is called {path!r}"
-    if written.evaluate is not None:
-        raise UnitError(rule, f"add it to `axes`, too, with its values: `axes: {{{path}: ...}}`")
-    raise UnitError(rule, nearest(path, {*written.axes, *schema.DECLARED}))
 
 
 def at_value(found: Document, sweep: Sweep, position: int) -> Document:

@@ -354,9 +354,6 @@ class DesignsSection(StudySection):
     uncertainty: Uncertainty
 
 
-TIME = ("search", "budget", "time")
-
-
 class SpendingSection(StudySection):
     """Limits of a search."""
 

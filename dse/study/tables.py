@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from pathlib import Path as FilePath
 from typing import Any
@@ -576,7 +577,12 @@ def table_designs(
     figures.give(written.values)
     metrics = _metrics(figures, chained=scenario.chained)
     figures.check_all_used(KNOWN)
-    kit = _kit(table, places, reader)
+    libraries = table.columns[places[MAPPED_IN]] if MAPPED_IN in places else ()
+    kits = sorted({*map(kit_of, libraries)})  # of a table of `dse characterise`
+    if len(kits) > 1:
+        rule = f"designs are mapped in several kits: {', '.join(kits)}"
+        reader.fault(("table",), rule, "write a table for each kit, and take them by `among`")
+    kit = kits[0] if kits else ""
     shares = _uncertainty(figures)
     used = {*figures.places_used(), places.get(LABEL)}
     free = [name for name, place in places.items() if place not in used]
@@ -600,17 +606,6 @@ def table_designs(
     return designs.take(np.flatnonzero(kept))
 
 
-def _kit(table: CsvTable, places: Mapping[str, int], reader: Reader) -> str:
-    """Return the kit of a table of `dse characterise`, empty for any other table."""
-    if MAPPED_IN not in places:
-        return ""
-    kits = sorted({kit_of(library) for library in table.columns[places[MAPPED_IN]]})
-    if len(kits) > 1:
-        rule = f"designs are mapped in several kits: {', '.join(kits)}"
-        reader.fault(("table",), rule, "write a table for each kit, and take them by `among`")
-    return kits[0] if kits else ""
-
-
 def _metrics(figures: Figures, *, chained: bool) -> CoreMetrics:
     """Return the metrics of a table's designs, in the units of `CoreMetrics`.
 
@@ -626,8 +621,12 @@ def _metrics(figures: Figures, *, chained: bool) -> CoreMetrics:
             figures.refuse(figures.which(PERIODS), row, *wrong)
     cycles = figures.need("the rate", "cycles_per_task", _rate_forms(clock, payload))
     given = {"payload": payload, "clock": clock, "cycles_per_task": cycles}
-    given |= _latency(figures, clock, chained) | _power(figures) | _traffic(figures)
-    given |= _known({"message_end": figures.one(_in_bits("message_end"), zero=True)})
+    given |= _latency(figures, clock, chained) | _power(figures)
+    ways = ("read", "written")
+    found = {way: figures.one(_in_bytes(way), zero=True, distinct=False) for way in ways}
+    figures.assumed += (f"payload {way} once" for way in ways if found[way] is None)
+    found["message_end"] = figures.one(_in_bits("message_end"), zero=True)
+    given |= _known(found)
     written = _given(figures, CORE_AREAS)  # several are several metrics
     area = dict.fromkeys(AREAS, 1.0)
     given |= written or {CORE_AREAS[0]: figures.need("the area", "area_um2", area)}
@@ -656,13 +655,8 @@ def _check_density(figures: Figures, given: Mapping[str, Column]) -> None:
 
 def _given(figures: Figures, names: Sequence[str], *, zero: bool = False) -> dict[str, Column]:
     """Return the quantities of `names` that a table has."""
-    columns = {name: QUANTITIES[name] for name in names}
-    return _known(
-        {
-            name: figures.one({column: 1.0}, zero=zero, distinct=False)
-            for name, column in columns.items()
-        }
-    )
+    one = partial(figures.one, zero=zero, distinct=False)
+    return _known({name: one({QUANTITIES[name]: 1.0}) for name in names})
 
 
 def _known(found: Mapping[str, Column | None]) -> dict[str, Column]:
@@ -735,14 +729,6 @@ def _rest(figures: Figures, total: Column, part: Column) -> Column:
         rule = "total power is less than a part of it"
         figures.refuse(figures.which(_TOTAL), int(row), rule, "correct one of the two")
     return np.maximum(total - part, 0.0)
-
-
-def _traffic(figures: Figures) -> dict[str, Column]:
-    """Return the bytes read and written by a task if a table has them, and note defaults."""
-    ways = ("read", "written")
-    found = {way: figures.one(_in_bytes(way), zero=True, distinct=False) for way in ways}
-    figures.assumed += (f"payload {way} once" for way in ways if found[way] is None)
-    return _known(found)
 
 
 def _uncertainty(figures: Figures) -> dict[str, Column]:
