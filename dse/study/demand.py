@@ -288,6 +288,10 @@ _SPLIT = (
 )
 
 _OWNERS = {
+    "overhead_plus_latency": (
+        "it divides overhead_plus_latency, and no interface of the study has one",
+        "remove it, or write the sum in place of overhead and latency",
+    ),
     "pcie": (
         "it describes a PCI Express link, and no interface of the study has one",
         "add for instance `pcie: gen4 x8` to `interface`",
@@ -313,10 +317,11 @@ def settle_attachments(study: schema.StudyFile, scenario: Scenario, reader: Read
     gone = _leave_out_unused(scenario)
     if _SHARE in scenario.names and not study.gives("interface.overhead_share"):
         reader.notes.append(_SPLIT)
-    _check_sum(study, scenario, reader)
-    if _exceeds_one(_RETRANSMIT, scenario):
-        where = study.place("interface.retransmit_share")
-        reader.fault(where, "a share is at most 1", "write for instance 1 %")
+    written = study.interface or schema.InterfaceSection()
+    parts = [name for name in ("overhead", "latency") if getattr(written, name) is not None]
+    if written.overhead_plus_latency is not None and parts:
+        rule = f"overhead_plus_latency is the sum already, and {parts[0]} would be added to it"
+        reader.fault(("interface", parts[0]), rule, "remove one of the two")
     if _RETRANSMIT in scenario.names and not study.gives("interface.segment"):
         shown = units.show(declared_neutral("interface_segment_byte"), "interface_segment_byte")
         reader.notes.append(f"interface: segments are taken as {shown}")
@@ -326,26 +331,6 @@ def settle_attachments(study: schema.StudyFile, scenario: Scenario, reader: Read
             reader.fault(study.place(path), *_OWNERS[owners[0]])
     if assumed := _complete_usual(scenario):
         reader.notes.append(f"interface: assumed of PCI Express: {', '.join(assumed)}")
-
-
-def _check_sum(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> None:
-    """Report a sum of overhead and latency next to its parts, and a share without a sum."""
-    share = "interface.overhead_share"
-    if study.gives(share) and _SHARE not in scenario.names:
-        rule = "it divides overhead_plus_latency, and no interface of the study has one"
-        remedy = "remove it, or write the sum in place of overhead and latency"
-        reader.fault(study.place(share), rule, remedy)
-    elif study.gives(share) and _exceeds_one(_SHARE, scenario):
-        reader.fault(study.place(share), "a share is at most 1", "write for instance 50 %")
-    written = study.interface or schema.InterfaceSection()
-    parts = [name for name in ("overhead", "latency") if getattr(written, name) is not None]
-    if written.overhead_plus_latency is not None and parts:
-        rule = f"overhead_plus_latency is the sum already, and {parts[0]} would be added to it"
-        reader.fault(("interface", parts[0]), rule, "remove one of the two")
-
-
-def _exceeds_one(name: str, scenario: Scenario) -> bool:
-    return any((values > 1.0).any() for values in scenario.setters(name))
 
 
 def _leave_out_unused(scenario: Scenario) -> dict[str, tuple[str, ...]]:
@@ -607,8 +592,6 @@ def check_program(written: schema.StudyFile, scenario: Scenario, reader: Reader)
         other, example = (OFFLOADS, "100 kHz") if given == [SHARE] else (SHARE, "30 %")
         rule = f"what offloads do for a program needs {SHARE} and {OFFLOADS}"
         reader.fault(written.place(given[0]), rule, f"add for instance {other}: {example}")
-    if (scenario.highest("workload_program_share") or 0.0) > 1.0:
-        reader.fault(written.place(SHARE), "a share is at most 1", "write for instance 30 %")
     if "interface_in_flight" not in scenario.names:
         rule = "offloads of a program pass an interface, and this study has none"
         reader.fault(written.place(given[0]), rule, "add `interface`, or remove it")

@@ -173,6 +173,8 @@ class Unit:
         if given.value < 0 or (given.value == 0 and not zero):
             rule, least = ("0 or more",) * 2 if zero else ("positive", "more than 0")
             raise UnitError(f"it must be {rule}", f"write {least}")
+        if given.column.endswith("_share") and given.value > 1:
+            raise UnitError("a share is at most 1", "write 100 % or less")
         if self.integer and given.value != round(given.value):
             whole = units.show(max(1.0, round(given.value)), given.column)
             raise UnitError("it must be a whole number", f"write for instance {whole}")
@@ -424,13 +426,7 @@ Read = Callable[[Any], float]
 
 
 def expand(written: Any, read: Read, *, integer: bool) -> list[float]:
-    """Return the values of a range, a list or a single scalar, in SI.
-
-    Raises
-    ------
-    UnitError
-        With rule and remedy: a value cannot be read or the range is empty.
-    """
+    """Return the values of a range, a list or a single scalar, in SI."""
     if isinstance(written, Range):
         return _expand_range(written, read, integer=integer)
     values = [read(value) for value in (written if isinstance(written, list) else [written])]

@@ -44,13 +44,7 @@ def is_written(document: Document, path: str) -> bool:
 
 
 def validate(document: Document) -> StudyFile:
-    """Return the study of a document.
-
-    Raises
-    ------
-    StudyError
-        All errors of its shape: unknown and missing keys, wrong types, wrong units.
-    """
+    """Return the study of a document."""
     found: StudyFile | None = document.read.get(StudyFile)
     if found is None:
         reader = Reader(document)
@@ -161,13 +155,7 @@ class Sweep:
 
 
 def sweep_of(found: Document) -> Sweep | None:
-    """Return the sweep of a document, or None if it has none.
-
-    Raises
-    ------
-    StudyError
-        Its values cannot be read.
-    """
+    """Return the sweep of a document, or None if it has none."""
     written = validate(found)
     if not written.sweep:
         return None
@@ -197,13 +185,7 @@ def sweep_of(found: Document) -> Sweep | None:
 
 
 def check_shape(found: Document) -> None:
-    """Raise StudyError if the shape of a document has errors, at the first value of its sweep.
-
-    Raises
-    ------
-    StudyError
-        The errors of its shape, or else of its sweep.
-    """
+    """Raise StudyError if the shape of a document has errors, at the first value of its sweep."""
     sweep = sweep_of(found)
     if sweep is not None:
         validate(at_value(found, sweep, 0))

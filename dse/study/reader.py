@@ -134,8 +134,12 @@ def _instead(path: Path) -> str:
 
 
 def _add(reader: Reader, problem: dict[str, Any], model: type[BaseModel]) -> None:
-    path, kind = _data_path(problem["loc"], reader.document.data), problem["type"]
-    value = lookup(reader.document.data, path)
+    data, kind = reader.document.data, problem["type"]
+    path: Path = ()
+    for key in problem["loc"]:  # without the names of union branches among the keys
+        if key not in TAGS or lookup(data, (*path, key)) is not MISSING:
+            path = (*path, key)
+    value = lookup(data, path)
     gone = kind == "extra_forbidden" or (kind == "string_type" and isinstance(value, Mapping))
     if problem["loc"][-1] in SCALARS and path != problem["loc"]:
         rule = "it must be one value: a number with its unit, or a name"
@@ -201,16 +205,6 @@ RULES = {
 
 SCALARS = ("int", "float", "bool", "str")
 TAGS = ("range", "list", "one", *SCALARS)
-
-
-def _data_path(location: tuple[Any, ...], data: Any) -> Path:
-    """Drop the names of union branches, which pydantic puts among the keys."""
-    path: list[str | int] = []
-    for key in location:
-        if key in TAGS and lookup(data, (*path, key)) is MISSING:
-            continue
-        path.append(key)
-    return tuple(path)
 
 
 def _known_keys(path: Path, root: type[BaseModel]) -> list[str]:

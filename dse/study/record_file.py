@@ -128,13 +128,7 @@ class Record(StudySection):
 
 
 def record_contents(found: Document) -> tuple[dict[str, Any], Mapping[str, Any]]:
-    """Return the records of a file by section, and their provenance.
-
-    Raises
-    ------
-    StudyError
-        All errors at once.
-    """
+    """Return the records of a file by section, and their provenance."""
     reader = Reader(found)
     record = validate_as(Record, reader)
     records: dict[str, Any] = {}

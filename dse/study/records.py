@@ -103,13 +103,7 @@ def _note(section: str, name: str, file: Input, provenance: Mapping[str, Any]) -
 
 
 def read_record(path: Path, held: bytes | None = None) -> RecordFile:
-    """Return the records of a file.  Its content may be `held` already.
-
-    Raises
-    ------
-    StudyError
-        All errors at once.
-    """
+    """Return the records of a file.  Its content may be `held` already."""
 
     from dse.study.record_file import record_contents  # slower than all else of most studies
 

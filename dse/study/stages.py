@@ -403,19 +403,18 @@ def _choose_designs(
     """Return the designs that a stage chooses from."""
     before = len(reader.faults)
     _check_source(written, reader)
-    found = None
     if written.table is not None:
-        from dse.study import tables  # only if one is named
-
-        found = tables.table_designs(written, scenario, reader)
+        from dse.study.tables import table_designs as read  # only if one is named
     elif written.provides is not None:
-        from dse.study import provided  # only if a function is named
-
-        found = provided.provided_designs(written, scenario, reader)
-    elif isinstance(written.core, str):
-        found = _core_designs(written, scenario, reader)
-        found = None if len(reader.faults) > before else found
-    return None if found is None else _chosen(found, written, reader)
+        from dse.study.provided import provided_designs as read  # only if a function is named
+    elif written.core is not None:
+        read = _core_designs
+    else:
+        return None
+    found = read(written, scenario, reader)
+    if found is None or (written.core is not None and len(reader.faults) > before):
+        return None
+    return _chosen(found, written, reader)
 
 
 def _core_designs(

@@ -285,26 +285,14 @@ def read_study(
 
 
 def ready(found: Document) -> Study:
-    """Return the study of a document, ready to run, at the first value of its sweep if it has one.
-
-    Raises
-    ------
-    StudyError
-        All errors at once.
-    """
+    """Return the study of a document, ready to run, at the first value of its sweep if any."""
     if (sweep := sweep_of(found)) is None:
         return prepare(found)
     return replace(prepare(at_value(found, sweep, 0)), document=found)
 
 
 def prepare(found: Document) -> Study:
-    """Return the study of a document, ready to run.
-
-    Raises
-    ------
-    StudyError
-        All errors at once.
-    """
+    """Return the study of a document, ready to run."""
     written, reader = validate(found), Reader(found)
     if written.designs is not None:
         if written.evaluate is None:
