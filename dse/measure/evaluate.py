@@ -35,8 +35,7 @@ from dse.measure.evaluators import (
     require_function,
     wrong_arguments,
 )
-from dse.model.beforehand import MOST_CODES
-from dse.model.measured import MeasuredColumns, MeasurementSetup, MemoryCache
+from dse.model.measured import MOST_CODES, MeasuredColumns, MeasurementSetup, MemoryCache
 from dse.model.problem import Problem
 from dse.model.space import Axis, Space, unit_names_of
 from dse.plugins import registry

@@ -14,7 +14,6 @@ from dse.contract import Column, Objective, Requirement
 from dse.contract.evaluators import Measurement
 from dse.errors import ContractError, NotFiniteError
 from dse.model import host
-from dse.model.beforehand import Beforehand
 from dse.model.evaluation import (
     Evaluation,
     Ledger,
@@ -26,7 +25,7 @@ from dse.model.evaluation import (
 from dse.model.graph import REMEDY, Failures, Step
 from dse.model.host import HostAlone
 from dse.model.labels import Labels
-from dse.model.measured import IS_MEASURED, MeasuredColumns
+from dse.model.measured import IS_MEASURED, Beforehand, MeasuredColumns
 from dse.model.space import Index, Points, as_index, designs_text
 from dse.model.stage import Groups, Wired
 

@@ -17,8 +17,7 @@ from dse.model.designs import Designs
 from dse.model.evaluation import Goal, full_column
 from dse.model.fleet import Fleet, offered
 from dse.model.graph import Graph, Step, missed_by
-from dse.model.messages import DECIDING, filled_designs
-from dse.model.mixed import PAYLOAD_OFFLOADED, Parted
+from dse.model.mixed import DECIDING, PAYLOAD_OFFLOADED, Parted, filled_designs
 from dse.model.space import Space
 
 Groups = list[tuple[Column, NDArray[np.int64]]]

@@ -12,8 +12,8 @@ from dse.algebra import units
 from dse.contract import Matrix, Method, Option
 from dse.contract.methods import Axes, OptionValue
 from dse.errors import ContractError, Fault, UnitError, nearest, refuse
-from dse.model.beforehand import Beforehand
 from dse.model.evaluation import Evaluation
+from dse.model.measured import Beforehand
 from dse.model.space import Points
 from dse.plugins import registry
 

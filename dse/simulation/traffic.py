@@ -9,8 +9,7 @@ import numpy as np
 
 from dse.contract import ATTACHMENTS, SIZE, TRANSFERS, WAIT_MODES
 from dse.errors import UnitError
-from dse.model.messages import filled_share, whole_tasks
-from dse.model.mixed import TASKS_OFFLOADED
+from dse.model.mixed import TASKS_OFFLOADED, filled_share, whole_tasks
 from dse.model.space import ALONE, Index
 from dse.simulation.pipeline import Draw, Pipeline, Station, Traffic
 from dse.study.study import Study

@@ -13,8 +13,7 @@ from dse import contract
 from dse.algebra import units
 from dse.contract import SIZE
 from dse.files.document import stage_name
-from dse.model.messages import ONE_SIZE
-from dse.model.mixed import PAYLOAD_OFFLOADED, Parted
+from dse.model.mixed import ONE_SIZE, PAYLOAD_OFFLOADED, Parted
 from dse.model.space import Axis, constant
 from dse.study.field_kinds import Coded, Given, Mix, StudySection, Unit
 from dse.study.schema import DECLARED, PATHS, code

@@ -9,8 +9,8 @@ import numpy as np
 from dse.contract import Column, Core, CoreMetrics, Model, Parameter
 from dse.errors import ContractError
 from dse.model.designs import check_metrics
-from dse.testing import probe
-from dse.testing.probe import Arguments, check_function, check_units, require
+from dse.testing import quantities as kit
+from dse.testing.quantities import Arguments, check_function, check_units, require
 
 
 def check_core(core: Core) -> None:
@@ -80,7 +80,7 @@ def _check_designs(model: Model, where: str) -> None:
         return
     require(bool(_free(model)), f"{where}: has neither designs nor a design parameter")
     drawn = _drawn(model)
-    rows = range(probe.FEW)
+    rows = range(kit.FEW)
     points = {tuple(drawn[one.name][row] for one in _free(model)) for row in rows}
     names = {_name(model, drawn, row) for row in rows}
     require(
@@ -91,10 +91,10 @@ def _check_designs(model: Model, where: str) -> None:
 
 
 def _drawn(model: Model) -> Arguments:
-    rng = np.random.default_rng(probe.SEED)
+    rng = np.random.default_rng(kit.SEED)
     drawn: Arguments = {}
     for parameter in model.parameters:
-        values = rng.uniform(parameter.low, parameter.high, probe.FEW)
+        values = rng.uniform(parameter.low, parameter.high, kit.FEW)
         drawn[parameter.name] = np.round(values) if parameter.integer else values
     return drawn
 
@@ -107,13 +107,13 @@ def _check_metrics(core: Core, model: Model, where: str) -> None:
     if model.designs:
         given = {name: values[:1] for name, values in given.items()}
         rows = len(model.designs)
-        values = probe.evaluate_once(columns, given, rows, where)
-        again = probe.evaluate_once(columns, given, rows, where)
-        repeated = all(bool(probe.same(values[name], again[name]).all()) for name in values)
+        values = kit.evaluate_once(columns, given, rows, where)
+        again = kit.evaluate_once(columns, given, rows, where)
+        repeated = all(bool(kit.same(values[name], again[name]).all()) for name in values)
         require(repeated, f"{where}: differs between two equal calls; make the function pure")
     else:
-        rows = probe.FEW
-        values = probe.elementwise(columns, given, rows, where)
+        rows = kit.FEW
+        values = kit.elementwise(columns, given, rows, where)
     names = model.designs or tuple(_name(model, given, row) for row in range(rows))
     try:
         check_metrics(core.name, names, CoreMetrics(**columns(given)))
@@ -123,14 +123,14 @@ def _check_metrics(core: Core, model: Model, where: str) -> None:
 
 
 def _check_range(
-    columns: probe.Call, model: Model, given: Arguments, inside: Column, where: str
+    columns: kit.Call, model: Model, given: Arguments, inside: Column, where: str
 ) -> None:
     require(not inside.any(), f"{where}: is extrapolated inside the range of its parameters")
     rows = inside.size
     for parameter in model.parameters:
         for beyond in (parameter.low - 1.0, parameter.high + 1.0):
             outer = given | {parameter.name: np.full_like(given[parameter.name], beyond)}
-            said = probe.evaluate_once(columns, outer, rows, where)["extrapolated"]
+            said = kit.evaluate_once(columns, outer, rows, where)["extrapolated"]
             require(
                 bool((said == 1.0).all()),
                 f"{where}: extrapolated is not 1.0 for {parameter.name} = {beyond:g}, outside "

@@ -19,7 +19,7 @@ from dse.model.space import Points, as_index, one_block
 from dse.search import run_method
 from dse.search.archive import Archive
 from dse.search.settings import allowed_text, option_faults
-from dse.testing.probe import require
+from dse.testing.quantities import require
 
 _GIVEN = ("seed", "population")
 _SEED = 2015

@@ -1,12 +1,14 @@
-"""Conformance of declarations of quantities and requirements, tried on random systems.
+"""Conformance of quantities and requirements: plausible arguments, batches, and random systems.
 
-Part of the conformance kit `dse.testing`: random systems try to refute each declaration.
+Random pairs and systems try to refute each declaration.
 """
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections import ChainMap
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from typing import Any, cast
@@ -15,24 +17,303 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.contract import SIZE, Column, CoreMetrics, Objective, Requirement
+from dse.contract import (
+    ATTACHMENTS,
+    PCIE_LINKS,
+    PRECISIONS,
+    SIZE,
+    TRANSFERS,
+    WAIT_MODES,
+    Column,
+    CoreMetrics,
+    Objective,
+    Requirement,
+)
+from dse.errors import UnitError
 from dse.model.designs import BLOCKS, Designs
 from dse.model.fleet import STAGE_COLUMNS, Fleet
-from dse.model.graph import Graph, Step, argument_names, wire
+from dse.model.graph import Graph, Step, argument_names, each_column, wire
+from dse.model.mixed import Mixed, Parted
 from dse.model.stage import SHARED_COLUMNS, Stage
 from dse.plugins import registry
-from dse.testing import probe
-from dse.testing.probe import (
-    Ranges,
-    batches,
-    check_directions,
-    check_units,
-    check_wiring,
-    code_count,
-    draw_argument,
-    given_arguments,
-    require,
-)
+
+SEED = 2015
+FEW, MANY = 16, 400
+
+ROUNDING, MARGIN = 1e-12, 1e-9
+"""Relative: powers and exponentials are not rounded monotonically, but the effect of rounding on
+quantities of quantities stays far below the margin."""
+
+Ranges = Mapping[str, tuple[float, float]]
+"""Plausible values by argument name: ``{"kernel_exponent": (0.5, 2.0)}``, positive."""
+
+Arguments = dict[str, Any]
+"""One column for each argument, for ``stage_<metric>`` a tuple with one for each stage."""
+
+Call = Callable[[Arguments], dict[str, Column]]
+"""A model function as the engine calls it, its results by name."""
+
+_CODES = {"wait": len(WAIT_MODES), "transfer": len(TRANSFERS), "precision": len(PRECISIONS)}
+_CODES |= {"pcie": len(PCIE_LINKS), "attachment": len(ATTACHMENTS)}
+_CODES |= dict.fromkeys(("chained", "meet", "common", "clocked", "alone", "extrapolated"), 2)
+_PLAUSIBLE = {
+    "m2": (1e-10, 1e-4),
+    "w": (1e-5, 1e2),
+    "s": (1e-9, 1e-3),
+    "hz": (1e7, 1e10),
+    "bit": (8.0, 1e6),
+    "byte": (1.0, 1e6),
+    "cycles": (1.0, 1e5),
+    "bit_per_s": (1e8, 1e12),
+    "byte_per_s": (1e8, 1e12),
+    "task_per_s": (1e6, 1e10),
+    "op_per_s": (1e8, 1e13),
+    "op_per_byte": (1e-2, 1e3),
+    "byte_per_bit": (0.05, 1.0),
+    "byte_per_cycle": (1.0, 64.0),
+    "cycles_per_byte": (0.1, 1e3),
+    "s_per_byte": (1e-11, 1e-7),
+    "j_per_bit": (1e-14, 1e-9),
+    "j_per_byte": (1e-12, 1e-8),
+    "j_per_op": (1e-12, 1e-8),
+    "m2_per_bit": (1e-14, 1e-11),
+    "w_per_bit": (1e-13, 1e-9),
+}
+_NOT_SI = re.compile(r"[afpnumkgt](m2|w|j|s|hz|b|bit|byte|bps)|bps|bits|bytes|watts?|seconds?")
+_EXPONENT = (0.3, 2.0)
+_NUMBER = (0.1, 100.0)
+_SHARE, _PART = (0.01, 1.2), (0.01, 1.0)
+_STEADY = 0.5
+"""Least squared coefficient of variation of a draw.  A lower one counts as 0."""
+
+_MIX = Parted(1.0, ((64.0, 7 / 12), (576.0, 4 / 12), (1500.0, 1 / 12)))
+"""The mix with which quantities of all sizes together are tried (simple IMIX)."""
+
+
+def require(holds: bool, message: str) -> None:
+    """Raise AssertionError with `message` unless `holds`."""
+    if not holds:
+        raise AssertionError(message)
+
+
+def check_function(function: Callable[..., Any], where: str) -> None:
+    """Check keyword-only arguments, their units, and the docstring."""
+    parameters = inspect.signature(function).parameters
+    for name, parameter in parameters.items():
+        require(
+            parameter.kind is inspect.Parameter.KEYWORD_ONLY,
+            f"{where}: argument {name!r} is not keyword-only; put it after '*'",
+        )
+    require(bool(inspect.getdoc(function)), f"{where}: no docstring; reports show its first line")
+    check_units(parameters, where)
+
+
+def check_units(names: Iterable[str], where: str) -> None:
+    """Raise AssertionError for names whose unit is unfinished or spelled other than in SI."""
+    for name in names:
+        try:
+            last = "" if units.suffix(name) else name.rpartition("_")[2]
+        except UnitError as error:
+            raise AssertionError(f"{where}: {error}") from error
+        require(
+            not _NOT_SI.fullmatch(last),
+            f"{where}: {name!r} ends in {last!r}, which is no SI unit; "
+            "use one, such as _m2, _w, _s, _hz or _bit_per_s",
+        )
+
+
+def code_count(name: str) -> int:
+    """Return how many codes a column holds, 0 for one that holds numbers."""
+    return _CODES.get(name.rpartition("_")[2], 0)
+
+
+def draw_argument(name: str, rng: np.random.Generator, rows: int, ranges: Ranges) -> Column:
+    """Return values for an argument, shape (rows,): codes, or log-uniform in a plausible range."""
+    codes = code_count(name)
+    if codes and name not in ranges:
+        return rng.integers(codes, size=rows).astype(np.float64)
+    words = {"exponent": _EXPONENT, "load": _SHARE, "offloaded": _PART}
+    usual = _PLAUSIBLE.get(units.suffix(name), words.get(name.rpartition("_")[2], _NUMBER))
+    low, high = ranges.get(name, usual)
+    values = np.exp(rng.uniform(np.log(low), np.log(high), rows))
+    return np.where(values < _STEADY, 0.0, values) if name.endswith("_cv2") else values
+
+
+def drawn_arguments(
+    names: Iterable[str], rng: np.random.Generator, rows: int, stages: int, ranges: Ranges
+) -> Arguments:
+    """Return drawn values for every argument in `names`, with `stages` columns if staged."""
+    return {
+        name: tuple(draw_argument(name, rng, rows, ranges) for _ in range(stages))
+        if name.startswith("stage_")
+        else draw_argument(name, rng, rows, ranges)
+        for name in names
+    }
+
+
+def same(one: Column, other: Column) -> NDArray[np.bool_]:
+    """Return a mask of rows in which two columns have the same bits, any NaN like any other."""
+    bits = (np.ascontiguousarray(column).view(np.int64) for column in (one, other))
+    return np.equal(*bits) | (np.isnan(one) & np.isnan(other))
+
+
+def evaluate_once(call: Call, given: Arguments, rows: int, where: str) -> dict[str, Column]:
+    """Call once, as the engine does, on read-only copies.  Return columns of shape (rows,)."""
+    try:
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            columns = call(_taken(given, slice(None)))
+    except ValueError as error:
+        require("read-only" not in str(error), f"{where}: writes to its arguments; copy them")
+        raise
+    for name, column in columns.items():
+        require(
+            isinstance(column, np.ndarray | np.float64) and column.dtype == np.float64,
+            f"{where}: {name} is not a float64 column; build it with numpy",
+        )
+        require(
+            column.shape in ((rows,), (1,), ()),
+            f"{where}: {name} has shape {column.shape} for {rows} rows; work elementwise",
+        )
+    return {name: np.broadcast_to(column, (rows,)) for name, column in columns.items()}
+
+
+def elementwise(call: Call, given: Arguments, rows: int, where: str) -> dict[str, Column]:
+    """Compare a batch with itself, with single rows and with a broadcast.  Return the batch."""
+    whole = evaluate_once(call, given, rows, where)
+    again = evaluate_once(call, given, rows, where)
+    single = [
+        evaluate_once(call, _taken(given, slice(row, row + 1)), 1, where) for row in range(rows)
+    ]
+    for name, column in whole.items():
+        require(
+            bool(same(column, again[name]).all()),
+            f"{where}: {name} differs between two equal calls; make the function pure",
+        )
+        alone = np.concatenate([columns[name] for columns in single])
+        require(
+            bool(same(column, alone).all()),
+            f"{where}: {name} differs between a batch and single calls; work elementwise",
+        )
+    for narrow in given:
+        one = _taken(given, slice(0, 1))[narrow]
+        short = evaluate_once(call, given | {narrow: one}, rows, where)
+        repeated = each_column(one, lambda column: np.repeat(column, rows))
+        full = evaluate_once(call, given | {narrow: repeated}, rows, where)
+        for name, column in short.items():
+            require(
+                bool(same(column, full[name]).all()),
+                f"{where}: {name} changes when {narrow!r} has one row; let it broadcast",
+            )
+    return whole
+
+
+def _taken(given: Arguments, rows: slice) -> Arguments:
+    """Return read-only copies of some rows of every argument."""
+
+    def part(column: Column) -> Column:
+        copy = column[rows].copy()
+        copy.setflags(write=False)
+        return copy
+
+    return {name: each_column(value, part) for name, value in given.items()}
+
+
+def given_arguments(plugin: Objective | Requirement) -> Iterator[tuple[str, ...]]:
+    """Yield the arguments that a study may provide: all, and only those without a default."""
+    required, optional = argument_names(plugin)
+    yield required + optional
+    if required and optional:
+        yield required
+
+
+def _stage_counts(names: tuple[str, ...]) -> tuple[int, ...]:
+    """Return for how many stages to try functions of these arguments."""
+    return (1, 2, 3) if any(name.startswith("stage_") for name in names) else (1,)
+
+
+def check_directions(plugin: Objective | Requirement, where: str, ranges: Ranges) -> None:
+    """Raise AssertionError for a direction that is refuted."""
+    names = sum(argument_names(plugin), ())
+    declared = [(name, 1.0) for name in plugin.rises_with]
+    declared += [(name, -1.0) for name in plugin.falls_with]
+    for name, sign in declared:
+        require(
+            name in names, f"{where}: declares how it depends on {name!r}, which is not an argument"
+        )
+        for given, before, after in _moves(plugin, name, where, ranges):
+            slack = ROUNDING * np.minimum(np.abs(before), np.abs(after))
+            with np.errstate(invalid="ignore"):
+                wrong = np.flatnonzero(sign * after < sign * before - slack)
+            for row in wrong[:1]:
+                raise AssertionError(
+                    f"{where}: declares that it never {'falls' if sign > 0 else 'rises'} with "
+                    f"{name}, but goes from {before[row]:.6g} to {after[row]:.6g} when "
+                    f"{name} grows at {_row(given, row)}; prove or remove the declaration"
+                )
+
+
+def _moves(
+    plugin: Objective | Requirement, name: str, where: str, ranges: Ranges
+) -> Iterator[tuple[Arguments, Column, Column]]:
+    """Yield random arguments, the values there, and those with one argument grown in a stage."""
+
+    def value(given: Arguments) -> Column:
+        return evaluate_once(_result(plugin), given, MANY, where)[plugin.name]
+
+    for names in given_arguments(plugin):
+        rng = np.random.default_rng(SEED)
+        for stages in _stage_counts(names) if name in names else ():
+            given = drawn_arguments(names, rng, MANY, stages, ranges)
+            before = value(given)
+            for stage in range(stages if name.startswith("stage_") else 1):
+                larger = given | {name: _enlarged(given[name], stage, rng, code_count(name))}
+                yield given, before, value(larger)
+
+
+def _enlarged(value: Any, stage: int, rng: np.random.Generator, codes: int) -> Any:
+    """Return `value` grown, in one stage if staged: half of the rows a little, half a lot."""
+    if isinstance(value, tuple):
+        grown = _enlarged(value[stage], 0, rng, codes)
+        return (*value[:stage], grown, *value[stage + 1 :])
+    if codes:
+        return np.minimum(value + 1.0, codes - 1.0)
+    step = np.where(rng.random(MANY) < 0.5, 0.01, 3.0)
+    times = 10 ** rng.uniform(0, step)
+    return np.where(value > 0, value * times, times - 1.0)
+
+
+def _row(given: Arguments, row: int) -> str:
+    def shown(value: Any) -> str:
+        if isinstance(value, tuple):
+            return "(" + ", ".join(shown(column) for column in value) + ")"
+        return f"{value[row]:.6g}"
+
+    return ", ".join(f"{name} = {shown(value)}" for name, value in given.items())
+
+
+def check_wiring(plugin: Objective | Requirement, where: str) -> None:
+    """Raise AssertionError unless the function and its arguments are as wiring needs them."""
+    check_function(plugin.function, where)
+    rule = f"{where}: takes no arguments; name the columns that it needs"
+    require(bool(sum(argument_names(plugin), ())), rule)
+
+
+def _result(plugin: Objective | Requirement) -> Call:
+    if isinstance(plugin, Objective) and plugin.over_sizes == "together":
+        plugin = Mixed({plugin.name: plugin}, [_MIX])[plugin.name]
+    return lambda given: {plugin.name: plugin.function(**given)}
+
+
+def batches(plugin: Objective | Requirement, where: str, ranges: Ranges) -> Iterator[Column]:
+    """Yield the values of the plug-in for random arguments, checked to be elementwise."""
+    for names in given_arguments(plugin):
+        for stages in _stage_counts(names):
+            rng = np.random.default_rng(SEED)
+            given = drawn_arguments(names, rng, FEW, stages, ranges)
+            yield elementwise(_result(plugin), given, FEW, where)[plugin.name]
+            wide = drawn_arguments(names, rng, MANY, stages, ranges)
+            yield evaluate_once(_result(plugin), wide, MANY, where)[plugin.name]
+
 
 Rows = NDArray[np.intp]
 
@@ -282,7 +563,7 @@ def check_objective(objective: Objective, *, ranges: Ranges | None = None) -> No
     _check_values(objective, where, ranges)
     check_directions(objective, where, ranges)
     check_stages(objective, where, ranges)
-    drawn = list(drawn_systems(objective, probe.SEED, ranges))
+    drawn = list(drawn_systems(objective, SEED, ranges))
     check_at_most(objective, where, drawn)
     check_growth(objective, where, drawn)
     check_settled(objective, where, drawn)
@@ -330,7 +611,7 @@ def check_stages(objective: Objective, where: str, ranges: Ranges) -> None:
         rule = f"{where}: declares over_stages, but takes no stage column"
         require(not declared, f"{rule}; remove the declaration")
         return
-    chain = probe.drawn_arguments(names, np.random.default_rng(probe.SEED), probe.MANY, 3, ranges)
+    chain = drawn_arguments(names, np.random.default_rng(SEED), MANY, 3, ranges)
     alone = [
         objective(**chain | {name: (chain[name][stage],) for name in stages}) for stage in range(3)
     ]
@@ -348,7 +629,7 @@ Cases = Iterable[tuple[NDArray[np.bool_], Column, Column]]
 """Which systems count, and two of their columns, of which the first must not exceed the second."""
 
 
-def _hold(where: str, claim: str, cases: Cases, margin: float = probe.MARGIN) -> None:
+def _hold(where: str, claim: str, cases: Cases, margin: float = MARGIN) -> None:
     """Raise AssertionError if a declaration is refuted, or if no system tries it."""
     tried = 0
     for counted, low, high in cases:
@@ -453,11 +734,11 @@ def check_bounds(requirement: Requirement, where: str, ranges: Ranges) -> None:
     for name in (low, high) if low or high else ():
         require(name in names, f"{where}: bounds {name!r}, which is not an argument")
     drawn = [
-        probe.drawn_arguments(given, np.random.default_rng(probe.SEED), probe.MANY, 1, ranges)
+        drawn_arguments(given, np.random.default_rng(SEED), MANY, 1, ranges)
         for given in given_arguments(requirement)
         if {low, high} <= {*given}
     ]
-    met = (np.broadcast_to(requirement(**given) <= 0, probe.MANY) for given in drawn)
+    met = (np.broadcast_to(requirement(**given) <= 0, MANY) for given in drawn)
     cases = ((rows, given[low], given[high]) for rows, given in zip(met, drawn, strict=True))
     if low or high:
         _hold(where, f"its {low} is at most its {high}", cases)
@@ -466,7 +747,7 @@ def check_bounds(requirement: Requirement, where: str, ranges: Ranges) -> None:
 def check_implied(requirement: Requirement, where: str, ranges: Ranges) -> None:
     """Raise AssertionError if a requirement is met without the bound that it `implies`."""
     arguments = sum(argument_names(requirement), ())
-    drawn = list(drawn_systems(requirement, probe.SEED, ranges)) if requirement.implies else []
+    drawn = list(drawn_systems(requirement, SEED, ranges)) if requirement.implies else []
     for name, column in requirement.implies.items():
         rule = f"{where}: implies something of {name!r}, which is an argument"
         require(name not in arguments, f"{rule}; bound it as `quantity`")

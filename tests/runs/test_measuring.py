@@ -12,7 +12,7 @@ import pytest
 
 import dse
 from dse.errors import DseError, InfeasibleError, MeasurementError, StudyError
-from dse.model import beforehand
+from dse.model import measured as measured_columns
 from dse.runs.finished import plot_run
 from dse.runs.result import Result
 from dse.search import archive
@@ -343,7 +343,7 @@ def test_where_rules_on_axes_exclude_all_designs_nothing_is_measured_and_they_co
     counted_before: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where designs are too many to count what is excluded: random ones say what they miss."""
-    monkeypatch.setattr(beforehand, "MOST_COUNTED", 100 if counted_before else 0)
+    monkeypatch.setattr(measured_columns, "MOST_COUNTED", 100 if counted_before else 0)
     monkeypatch.setattr(archive, "MOST_DRAWN", 10_000)
     counted = Counted()
     with pytest.raises(InfeasibleError, match="no design meets: unroll >= 17") as caught:

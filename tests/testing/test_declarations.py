@@ -11,11 +11,13 @@ import pytest
 from dse.contract import Column, Falling, Objective, Requirement, Rising, objective, requirement
 from dse.plugins import registry
 from dse.testing import check_objective, check_requirement
-from dse.testing.probe import SEED, Ranges, check_directions
 from dse.testing.quantities import (
+    SEED,
+    Ranges,
     Systems,
     check_at_most,
     check_bounds,
+    check_directions,
     check_growth,
     check_settled,
     check_stages,
