@@ -235,10 +235,7 @@ def _set(space: Space, column: str, value: float) -> Space:
 
 def _records(problem: Problem, of: Index | None = None) -> Iterator[Assumption]:
     """Yield the values that each record of an axis sets, unless a later axis sets them again."""
-    axes, known = problem.space.axes, problem.graph.quantities
-    names = {name for axis in axes for name in axis.columns if name in known}
-    # columns that hold positions of names, which are no numbers
-    choices = {*schema.CHOICES, *(name for name in names if known[name].labels)}
+    axes, choices = problem.space.axes, _choices(problem)
     for place, axis in modelled_axes(problem):
         if axis.unit_name:
             continue
@@ -255,6 +252,13 @@ def _records(problem: Problem, of: Index | None = None) -> Iterator[Assumption]:
                 name = f"{axis.labels[row]}.{name or units.stem(section) or section}"
                 found = _of_column(name, column, float(values[row]), problem)
                 yield replace(found, touched=(place, row))
+
+
+def _choices(problem: Problem) -> set[str]:
+    """Return the columns that hold positions of names, which are no numbers."""
+    known = problem.graph.quantities
+    names = {name for axis in problem.space.axes for name in axis.columns if name in known}
+    return {*schema.CHOICES, *(name for name in names if known[name].labels)}
 
 
 def _is_unused(record: Mapping[str, Column], row: int, column: str) -> bool:

@@ -288,7 +288,7 @@ class StudySection(BaseModel):
 
 
 class Range(StudySection):
-    """Evenly spaced values: whole numbers by step, others by number of points, or any value."""
+    """Evenly spaced values: whole numbers by step, others by number of points."""
 
     start: int | float | str = Field(alias="from", description="First value")
     to: int | float | str = Field(description="Last value")

@@ -137,11 +137,16 @@ def note_taken(
         for kernel in scenario.kernels
         if kernel.provides and not any(provided(wanted, (one,), known) for one in kernel.provides)
     )
+    reader.notes += _assumed(wanted, taken)
+
+
+def _assumed(wanted: str, taken: Sequence[Taken]) -> Iterator[str]:
+    """Yield notes on assumed metrics, once for all cores that share them."""
     for assumed in dict.fromkeys(one.assumed for one in taken if one.assumed):
         cores = [one.core.name for one in taken if one.assumed == assumed]
         words = ", ".join(units.stem(name).replace("_", " ") for name in assumed)
         who = wanted if len(cores) == len(taken) else ", ".join(cores)
-        reader.notes.append(f"{who}: assumed for every design: {words}")
+        yield f"{who}: assumed for every design: {words}"
 
 
 def _reasons(refused: Mapping[str, str]) -> str:
