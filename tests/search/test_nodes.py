@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -65,14 +66,13 @@ def test_open_fleets_lie_between_their_ends_and_have_the_latency_of_a_design(
     problem = problem_of(write(CAPPED))
     parts = tuple(stage_parts(problem))
     batch = Batch(Bounds(problem), parts, np.zeros((1, len(problem.sizes)), dtype=np.int64))
-    rows = batch.rows
-    for place in parts[1].places:
-        rows = rows.expand(place, problem.sizes[place])
-    every = batch.exact(1, rows)
+    sizes = tuple(problem.sizes[place] for place in parts[1].places)
+    rows = batch.rows.expand(parts[1].places, as_index(one_block(sizes)))
+    every = batch.exact(rows, 1)
     carrying = every[STAGE_CAPACITY] >= batch.floor(np.zeros(1, dtype=np.intp))
     for chosen in range(len(parts[1].places)):  # with no instance of any of these
         some = carrying & (rows.index[:, parts[1].places[:chosen]] == 0).all(axis=1)
-        found = batch.partial(1, batch.rows, chosen)
+        found = batch.partial(batch.rows, 1, chosen)
         for name, values in every.items():
             low, high = ends(found[name])
             assert low <= values[some].min() * (1 + 1e-8), name
@@ -104,7 +104,8 @@ def test_bounds_hold_for_every_completion_with_empty_fleets_among_them(
                 whole[:, outer] = scenarios
                 batch = Batch(Bounds(problem), parts, whole)
                 rows = PartialDesigns(of.reshape(-1), index)
-                loss, violation = batch.bound(rows, {stage: batch.partial(stage, rows, chosen)})
+                opened = partial(Batch.partial, stage=stage, chosen=chosen)
+                loss, violation = batch.bound(rows, {stage: opened})
                 least = np.full(loss.shape, np.inf)
                 np.minimum.at(least, which.reshape(-1), best)
                 open_ = np.isfinite(least).all(axis=1)

@@ -14,18 +14,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.model.bounds import Bounds
+from dse.model.front import dominated
 from dse.model.problem import Problem
 from dse.model.space import Block, Index, blocks
 from dse.model.stage import stage_parts
 from dse.search.archive import Archive, Progress
-from dse.search.exact.decisions import Decision, blocks_of, counts_of
 from dse.search.exact.enumeration import CHUNK
 from dse.search.exact.fleets import Fleets
 from dse.search.exact.incumbents import Incumbents, Log, seeds
@@ -33,15 +33,18 @@ from dse.search.exact.nodes import fleet_kinds, nodes_of
 from dse.search.exact.partial import (
     MOST_FLEETS,
     Batch,
+    Decision,
     Enclosed,
     PartialDesigns,
-    Scenarios,
+    blocks_of,
+    counts_of,
     weighed,
 )
 from dse.search.exact.work import (
     BOUND_BYTE,
     CALL,
     ROW,
+    EffortError,
     NotComposedError,
     TooMuchWorkError,
     fitting,
@@ -128,6 +131,27 @@ class Composer:
         if self._progress is not None:
             self._progress(self.settled, self.problem.size)
 
+    # What is composed: another class composes designs between two values of a number
+
+    def _batch(self, scenarios: Index) -> Batch:
+        """Return scenarios (s, d) that are closed together."""
+        return Batch(self.bounds, self.parts, scenarios)
+
+    def _seed(self, batch: Batch) -> None:
+        """Evaluate some designs of each scenario to compare bounds with."""
+        self.incumbents.compare(seeds(batch))
+
+    def _dominated(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which bounds (n, m) rule out every design of the front."""
+        return self.incumbents.dominated(loss)
+
+    def _finish(self, index: Index) -> None:
+        """Take the remaining designs of a batch."""
+        evaluation, hopeful = self.incumbents.compare(index)
+        kept = hopeful | ~evaluation.feasible
+        self.log.settle(int((~kept).sum()))
+        self._left.append(index[kept])
+
     # --- reductions
 
     def bounds_first(self, scenarios: Index) -> Index:
@@ -145,8 +169,7 @@ class Composer:
     def drop_replaceable_fleets(self, scenarios: Index) -> Index:
         """Close scenarios with the fleets that none replaces."""
         for first in range(0, len(scenarios), BATCH):
-            batch = Batch(self.bounds, self.parts, scenarios[first : first + BATCH])
-            self.incumbents.compare(seeds(batch))
+            self._seed(self._batch(scenarios[first : first + BATCH]))
         open_ = np.ones(len(scenarios), dtype=bool)
         with suppress(TooMuchWorkError):
             for node in nodes_of(self.bounds, self.parts, scenarios, self.incumbents):
@@ -218,25 +241,24 @@ class Composer:
 
         Stages with too many open fleets are chosen `behind` the others.
         """
-        before, self._left = self.log.copy(), [scenarios[:0]]
+        before, self._left = len(self.log), [scenarios[:0]]
         try:
             batch = self._batch(scenarios)
-            if isinstance(batch, Batch):
-                self.incumbents.compare(seeds(batch))  # bounds are compared with them
-            if lists is not None and isinstance(batch, Batch):
-                parts = self._listed(batch, lists)
+            self._seed(batch)  # bounds are compared with these
+            if lists is None:
+                self._narrow(batch)
             else:
-                parts = self._bounded(batch)
-            others = [stage for stage in self._by_size if stage not in parts]
+                self._narrow_to(batch, lists)
+            others = [stage for stage in self._by_size if stage not in batch.open]
             if others and not behind:
                 raise NotComposedError("bounds leave too many fleets of a stage")
-            order = sorted(parts, key=lambda stage: len(parts[stage]))
-            left = [*blocks_of(batch, parts, order, self.most)]
+            order = sorted(batch.open, key=lambda stage: len(batch.open[stage]))
+            left = [*blocks_of(batch, order, self.most)]
             for stage in others:
-                left += counts_of(batch, stage, self.problem.sizes)
-            self._join(batch, parts[order[0]] if order else batch.rows, left, order[:1], parts)
+                left += counts_of(batch, stage)
+            self._join(batch, batch.open[order[0]] if order else batch.rows, left, order[:1])
         except (NotComposedError, TooMuchWorkError):
-            self.log = before
+            del self.log[before:]
             raise
         return np.concatenate(self._left)
 
@@ -247,55 +269,38 @@ class Composer:
         """The stages, small ones first, which narrow the bounds of others."""
         return sorted(range(len(self.parts)), key=self.fleets.__getitem__)
 
-    def _bounded(self, batch: Scenarios) -> dict[int, PartialDesigns]:
-        """Return the open fleets of each stage, without stages that have too many."""
-        parts: dict[int, PartialDesigns] = {}
+    def _narrow(self, batch: Batch) -> None:
+        """Bound the fleets of each stage that has not too many."""
         for most in (self.few // _FIRST, self.few)[len(self.parts) == 1 :]:
-            for stage in [stage for stage in self._by_size if stage not in parts]:
-                before, rows = self.log.copy(), batch.rows
+            for stage in [stage for stage in self._by_size if stage not in batch.open]:
+                before, rows = len(self.log), batch.rows
                 try:
-                    for decision in counts_of(batch, stage, self.problem.sizes):
+                    for decision in counts_of(batch, stage):
                         check_rows(int(decision.made(rows).sum()), most)
-                        rows = self._choose(batch, rows, decision, (), parts)
-                    parts[stage] = rows
+                        rows = self._choose(batch, rows, decision, ())
                     batch.narrow(stage, rows)
                 except NotComposedError:
-                    self.log = before
-        return parts
+                    del self.log[before:]
 
-    def _listed(self, batch: Batch, lists: Sequence[Fleets]) -> dict[int, PartialDesigns]:
-        """Return the open fleets of each list, scenario by scenario."""
+    def _narrow_to(self, batch: Batch, lists: Sequence[Fleets]) -> None:
+        """Bound the listed fleets of each stage."""
         self.log.reduction = "drop replaceable fleets"
         count = len(batch.index)
         check_rows(count * max(map(len, lists)), self.most)
         left = math.prod(map(len, lists))
         self.log.settle(count * (math.prod(self.fleets) - left))
-        parts = {}
         for stage, fleets in enumerate(lists):
-            rows = PartialDesigns(
-                np.repeat(np.arange(count), len(fleets)), np.repeat(batch.index, len(fleets), 0)
-            )
-            rows.index[:, self.parts[stage].places] = np.tile(fleets.positions, (count, 1))
-            parts[stage] = rows
-            batch.narrow(stage, rows)
-        for stage in parts:
-            weights = self._ways(batch, parts, {stage})
-            known = {stage: partial(batch.exact, stage)}
-            kept = self._bound(batch, parts[stage], known, weights)
-            parts[stage] = parts[stage].take(kept)
-            batch.narrow(stage, parts[stage])
+            places = self.parts[stage].places
+            batch.narrow(stage, batch.rows.expand(places, fleets.positions))
+        for stage, rows in enumerate([batch.open[stage] for stage in range(len(lists))]):
+            known = {stage: partial(Batch.exact, stage=stage)}
+            batch.narrow(stage, rows.take(self._bound(batch, rows, known, batch.ways({stage}))))
         self.log.reduction = "join stages"
-        return parts
 
     # --- whole designs
 
     def _join(
-        self,
-        batch: Scenarios,
-        rows: PartialDesigns,
-        left: Sequence[Decision],
-        done: Collection[int],
-        parts: Mapping[int, PartialDesigns],
+        self, batch: Batch, rows: PartialDesigns, left: Sequence[Decision], done: Collection[int]
     ) -> None:
         """Complete partial designs, in portions if they are too many."""
         if not left:
@@ -305,8 +310,7 @@ class Composer:
         whole = all(decision.stage != other.stage for other in later)
         over = {*done, decision.stage} if whole else done
         for some in self._portions(rows, decision):
-            made = self._choose(batch, some, decision, done, parts)
-            self._join(batch, made, later, over, parts)
+            self._join(batch, self._choose(batch, some, decision, done), later, over)
 
     def _portions(self, rows: PartialDesigns, decision: Decision) -> Iterator[PartialDesigns]:
         """Yield partial designs, as many at a time as the next decision lets fit."""
@@ -317,63 +321,25 @@ class Composer:
         if not self.splits:
             check_rows(int(made[-1]), self.most)
         portion = (made - 1) // max(1, self.most // 2)
-        for first, last in pairwise([*np.unique(portion, return_index=True)[1], len(rows)]):
-            yield rows.take(np.arange(first, last))
+        starts = np.unique(portion, return_index=True)[1]
+        for own in np.split(np.arange(len(rows)), starts[1:]):
+            yield rows.take(own)
 
     def _choose(
-        self,
-        batch: Scenarios,
-        rows: PartialDesigns,
-        decision: Decision,
-        done: Collection[int],
-        parts: Mapping[int, PartialDesigns],
+        self, batch: Batch, rows: PartialDesigns, decision: Decision, done: Collection[int]
     ) -> PartialDesigns:
         """Return the open partial designs with one more decision made."""
-        stage = decision.stage
-        weights = self._ways(batch, parts, {stage, *done})
+        weights = batch.ways({decision.stage, *done})
         rows = decision.join(rows.take((weights > 0)[rows.scenario]))
-        known: dict[int, Enclosed] = {k: partial(batch.exact, k) for k in done}
-        known[stage] = decision.enclosed
-        each = decision.each(rows)
-        if isinstance(each, int):
-            weights, each = weights * each, 1
-        return rows.take(self._bound(batch, rows, known, weights, each))
-
-    def _finish(self, index: Index) -> None:
-        """Take the remaining designs of a batch."""
-        evaluation, hopeful = self.incumbents.compare(index)
-        kept = hopeful | ~evaluation.feasible
-        self.log.settle(int((~kept).sum()))
-        self._left.append(index[kept])
-
-    # --- bounds
-
-    def _batch(self, scenarios: Index) -> Scenarios:
-        """Return scenarios (s, d) that are closed together."""
-        return Batch(self.bounds, self.parts, scenarios)
-
-    def _dominated(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Return which bounds (n, m) rule out every design of the front."""
-        return self.incumbents.dominated(loss)
-
-    def _ways(
-        self, batch: Scenarios, parts: Mapping[int, PartialDesigns], chosen: Collection[int]
-    ) -> NDArray[np.object_]:
-        """Return the number of fleets of all open stages together, by scenario."""
-        ways = np.full(len(batch.index), 1, dtype=object)
-        for stage, number in enumerate(self.fleets):
-            if stage in chosen:
-                continue
-            if stage in parts:
-                counts = np.bincount(parts[stage].scenario, minlength=len(batch.index))
-                ways = ways * counts.astype(object)
-            else:
-                ways = ways * number
-        return ways
+        known: dict[int, Enclosed] = {k: partial(Batch.exact, stage=k) for k in done}
+        known[decision.stage] = decision.enclosed
+        if isinstance(decision.each, int):
+            return rows.take(self._bound(batch, rows, known, weights * decision.each))
+        return rows.take(self._bound(batch, rows, known, weights, decision.each[rows.block]))
 
     def _bound(
         self,
-        batch: Scenarios,
+        batch: Batch,
         rows: PartialDesigns,
         known: Mapping[int, Enclosed],
         weights: NDArray[np.object_],
@@ -390,7 +356,7 @@ class Composer:
             own = np.arange(first, min(first + self._together, len(rows)))
             some = rows.take(own) if len(own) < len(rows) else rows
             spend(ROW * len(some))
-            loss, violation = batch.bound(some, {k: of(some) for k, of in known.items()})
+            loss, violation = batch.bound(some, known)
             missed[own] = (violation > 0).any(axis=1)
             hopeful = own[~missed[own]]
             worse[hopeful] = self._dominated(loss[~missed[own]])
@@ -405,3 +371,95 @@ def check_rows(count: int, most: int) -> None:
     """Raise `NotComposedError` when more partial designs would be held than may be."""
     if count > most:
         raise NotComposedError(f"composition would hold {count:,} partial designs")
+
+
+_MOST = 400_000
+"""Most designs, and partial designs, that are wanted between two values."""
+
+_MOST_WORK = 40_000_000 * ROW
+"""Most work of bounds between two values, in evaluated designs."""
+
+
+class Between(Batch):
+    """The same scenarios at two values of a number.
+
+    Partial designs have the better of their bounds at both.  Bounds rise or fall throughout, so
+    this bounds every design at every value between.
+    """
+
+    other: Batch
+    """The scenarios at the other value."""
+
+    def bound(
+        self, rows: PartialDesigns, chosen: Mapping[int, Enclosed]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the least losses and violations of partial designs at either value."""
+        here, there = super().bound(rows, chosen), self.other.bound(rows, chosen)
+        return np.fmin(here[0], there[0]), np.fmin(here[1], there[1])
+
+    def narrow(self, stage: int, rows: PartialDesigns) -> None:
+        """Limit a stage to its fleets in `rows`, which are sorted by scenario."""
+        super().narrow(stage, rows)
+        self.other.narrow(stage, rows)
+
+
+class BetweenComposer(Composer):
+    """Composes the designs that may beat others between two values of a number."""
+
+    splits = False
+
+    def __init__(
+        self, ends: tuple[Problem, Problem], worst: NDArray[np.float64], column: int | None
+    ) -> None:
+        """Take the arguments of `may_beat`."""
+        super().__init__(ends[0], Archive(ends[0], total=ends[0].size))
+        self.few = self.most = fitting(_MOST, 8 * (1 + len(ends[0].sizes)))
+        self.reductions = (self.bound_and_close,)
+        self.found: list[Index] = []
+        self._worst, self._column = worst, column
+        stages = {stage.name: stage for stage in ends[1].stages}
+        parts = tuple(replace(part, stage=stages[part.stage.name]) for part in self.parts)
+        self._other = partial(Batch, Bounds(ends[1]), parts)
+
+    def _batch(self, scenarios: Index) -> Batch:
+        batch = Between(self.bounds, self.parts, scenarios)
+        batch.other = self._other(scenarios)
+        return batch
+
+    def _seed(self, batch: Batch) -> None:
+        """Compare bounds with the worst losses only."""
+
+    def _dominated(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
+        if self._column is None:
+            return dominated(loss, self._worst)
+        return np.asarray(loss[:, self._column] > self._worst[0, self._column])
+
+    def _finish(self, index: Index) -> None:
+        self.found.append(index)
+        if sum(map(len, self.found)) > self.most:
+            raise NotComposedError("more designs are left than may be held")
+
+
+def may_beat(
+    ends: tuple[Problem, Problem], worst: NDArray[np.float64], column: int | None
+) -> Index | None:
+    """Return designs (n, d), all that may beat others between two values among them.
+
+    None when there are more than `_MOST`, or when bounds take too much work.
+
+    Parameters
+    ----------
+    ends
+        The problem at the two values, over one space.
+    worst
+        The losses (h, m) that the others have at most between the two values.
+    column
+        The one loss that decides, or None for dominance.
+    """
+    composer = BetweenComposer(ends, worst, column)
+    try:
+        with limited(designs=_MOST_WORK):
+            open_ = composer.reduce()
+    except (NotComposedError, TooMuchWorkError, EffortError):
+        return None
+    return None if len(open_) else np.concatenate([open_, *composer.found])

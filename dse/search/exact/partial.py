@@ -1,10 +1,13 @@
-"""Partial designs in batches of scenarios, and their bounds."""
+"""Partial designs in batches of scenarios, their bounds, and the decisions that complete them."""
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping
+import operator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -13,21 +16,24 @@ from numpy.typing import NDArray
 from dse.algebra.enclosure import Enclosure, hull
 from dse.contract import Column
 from dse.model.bounds import Bounds
-from dse.model.fleet import STAGE_COLUMNS
-from dse.model.space import Index
+from dse.model.fleet import STAGE_COLUMNS, Fleet
+from dse.model.space import Index, Space, as_index, one_block
 from dse.model.stage import Columns, StageParts
 from dse.search.exact.work import NotComposedError
 
 MOST_FLEETS = 2_000_000
 """Most fleets of a stage of one design, in all scenarios of a batch."""
 
+_WITHIN = 8
+"""Blocks of fleets in a larger block."""
+
+_MOST_CHOICES = 64
+"""Most choices of the first counts of a fleet in one decision."""
+
 StageColumns = Mapping[str, Any]
-"""Low and high ends of the columns of one stage."""
+"""Values or enclosures of the columns of one stage."""
 
-Both = tuple[StageColumns, StageColumns]
-"""The bounds of the columns of a stage at two values of a number."""
-
-Enclosed = Callable[["PartialDesigns"], Any]
+Enclosed = Callable[["Batch", "PartialDesigns"], StageColumns]
 """Returns the columns of a stage whose fleet is chosen, in part or whole."""
 
 
@@ -58,11 +64,11 @@ class PartialDesigns:
         block = None if self.block is None else self.block[kept]
         return PartialDesigns(self.scenario[kept], self.index[kept], block)
 
-    def expand(self, place: int, size: int) -> PartialDesigns:
-        """Return every row once for each of the `size` values of the axis at `place`."""
-        index = np.repeat(self.index, size, axis=0)
-        index[:, place] = np.tile(np.arange(size), len(self))
-        return PartialDesigns(np.repeat(self.scenario, size), index)
+    def expand(self, places: Sequence[int], choices: Index) -> PartialDesigns:
+        """Return every row once for each of some positions (c, axes) on the axes at `places`."""
+        index = np.repeat(self.index, len(choices), axis=0)
+        index[:, places] = np.tile(choices, (len(self), 1))
+        return PartialDesigns(np.repeat(self.scenario, len(choices)), index)
 
 
 class Batch:
@@ -73,10 +79,13 @@ class Batch:
         self.bounds = bounds
         self.parts = parts
         self.index = index
-        self._space = bounds.problem.space
+        self.space = bounds.problem.space
         self._wanted = tuple(name for name in STAGE_COLUMNS if name in bounds.wanted)
-        self.columns: Columns = self._space.columns(index)
+        self.columns: Columns = self.space.columns(index)
         self.hulls: list[StageColumns] = [self._hull(part) for part in parts]
+        self.open: dict[int, PartialDesigns] = {}
+        """The fleets of each stage that was narrowed, sorted by scenario."""
+        self._blocks: dict[tuple[int, int], StageColumns] = {}
 
     @property
     def rows(self) -> PartialDesigns:
@@ -84,49 +93,74 @@ class Batch:
         return PartialDesigns(np.arange(len(self.index)), self.index)
 
     def bound(
-        self, rows: PartialDesigns, stages: Mapping[int, StageColumns]
+        self, rows: PartialDesigns, chosen: Mapping[int, Enclosed]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the least losses and violations of partial designs.
 
-        `stages` encloses the stages that are chosen, in part or whole.
+        `chosen` encloses the stages that are chosen, in part or whole.
         """
         columns: Columns = at_rows(self.columns, rows.scenario)
         known = [
-            stages.get(place) or at_rows(hull, rows.scenario)
+            chosen[place](self, rows) if place in chosen else at_rows(hull, rows.scenario)
             for place, hull in enumerate(self.hulls)
         ]
         for name in self._wanted if known else ():
             columns[name] = tuple(stage[name] for stage in known)
         return self.bounds.best(columns, len(rows))
 
-    def exact(self, stage: int, rows: PartialDesigns) -> StageColumns:
+    def exact(self, rows: PartialDesigns, stage: int) -> StageColumns:
         """Return the columns of a stage whose axes are all chosen."""
         own = self.parts[stage].stage
-        fleet = own.fleet(self._space.columns(rows.index, own.reads))
+        fleet = own.fleet(self.space.columns(rows.index, own.reads))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             return {
                 name: np.broadcast_to(fleet.column(name), (len(rows),)) for name in self._wanted
             }
 
-    def partial(self, stage: int, rows: PartialDesigns, chosen: int) -> StageColumns:
+    def partial(self, rows: PartialDesigns, stage: int, chosen: int) -> StageColumns:
         """Return the enclosures of a stage of which the first `chosen` axes are chosen."""
         part = self.parts[stage]
         if chosen == len(part.places):
-            return self.exact(stage, rows)
+            return self.exact(rows, stage)
         return self._open(part, rows, part.places[:chosen])
+
+    def blocks(
+        self, rows: PartialDesigns, stage: int, fleets: PartialDesigns, first: NDArray[np.intp]
+    ) -> StageColumns:
+        """Return the enclosures of a stage with blocks of its listed fleets, by their `first`."""
+        key = stage, len(first)
+        if key not in self._blocks:
+            self._blocks[key] = {
+                name: Enclosure(np.minimum.reduceat(one, first), np.maximum.reduceat(one, first))
+                for name, one in self.exact(fleets, stage).items()
+            }
+        return at_rows(self._blocks[key], cast(NDArray[np.intp], rows.block))
 
     def narrow(self, stage: int, rows: PartialDesigns) -> None:
         """Limit a stage to its fleets in `rows`, which are sorted by scenario."""
-        low, high = ends_by_scenario(self.exact(stage, rows), rows.scenario, len(self.index))
-        self.hulls[stage] = {name: Enclosure(low[name], high[name]) for name in low}
+        self.open[stage] = rows
+        present, starts = np.unique(rows.scenario, return_index=True)
+        found = {}
+        for name, values in self.exact(rows, stage).items():
+            low, high = np.full((2, len(self.index)), [[np.inf], [-np.inf]])
+            if len(present):
+                low[present] = np.minimum.reduceat(values, starts)
+                high[present] = np.maximum.reduceat(values, starts)
+            found[name] = Enclosure(low, high)
+        self.hulls[stage] = found
 
-    def enclosed(self, stage: int, rows: PartialDesigns, first: NDArray[np.intp]) -> Enclosed:
-        """Return a function that encloses a stage with one of some blocks of fleets."""
-        hulls = {
-            name: Enclosure(np.minimum.reduceat(column, first), np.maximum.reduceat(column, first))
-            for name, column in self.exact(stage, rows).items()
-        }
-        return lambda some: at_rows(hulls, cast(NDArray[np.intp], some.block))
+    def ways(self, chosen: Collection[int]) -> NDArray[np.object_]:
+        """Return the number of fleets of all stages that are not chosen, by scenario."""
+        ways = np.full(len(self.index), 1, dtype=object)
+        for stage, part in enumerate(self.parts):
+            if stage in chosen:
+                continue
+            if stage in self.open:
+                counts = np.bincount(self.open[stage].scenario, minlength=len(ways))
+                ways = ways * counts.astype(object)
+            else:
+                ways = ways * math.prod(self.space.sizes[place] for place in part.places)
+        return ways
 
     def floor(self, scenario: NDArray[np.intp]) -> Column:
         """Return the demand on every stage in the given scenarios, bit/s."""
@@ -134,15 +168,13 @@ class Batch:
 
     def _hull(self, part: StageParts) -> StageColumns:
         """Return the enclosures of an open stage, a row per scenario."""
-        rows = self.rows
         if part.designs:
-            return self._open(part, rows, ())
-        sizes = self._space.sizes
-        if len(rows) * math.prod(sizes[place] for place in part.places) > MOST_FLEETS:
+            return self._open(part, self.rows, ())
+        sizes = tuple(self.space.sizes[place] for place in part.places)
+        if len(self.index) * math.prod(sizes) > MOST_FLEETS:
             raise NotComposedError(f"stage {part.stage.name} has too many fleets")
-        for place in part.places:
-            rows = rows.expand(place, sizes[place])
-        fleet = part.stage.fleet(self._space.columns(rows.index, part.stage.reads))
+        rows = self.rows.expand(part.places, as_index(one_block(sizes)))
+        fleet = part.stage.fleet(self.space.columns(rows.index, part.stage.reads))
         shape = (len(self.index), -1)
         found = {}
         for name in self._wanted:
@@ -154,89 +186,38 @@ class Batch:
         self, part: StageParts, rows: PartialDesigns, chosen: tuple[int, ...]
     ) -> StageColumns:
         """Return the enclosures of a mixed fleet of which the axes `chosen` are chosen."""
-        columns = self._space.columns(rows.index, part.stage.reads)
-        counts = part.counts(self._space, columns, chosen)
-        positions = [np.array([design]) for design in range(len(counts))]
-        clocks = [self._space.axes[place] for place in part.places if place not in part.designs]
-        if clocks and not chosen:
-            values = clocks[0].columns[clocks[0].unit_name]
-            each = (np.full(1, value) for value in values)
-            return self._union(self._fleets(part, rows, counts, positions, one) for one in each)
-        clock = columns.get(f"{part.stage.name}.clock", np.ones(1))
-        return self._fleets(part, rows, counts, positions, clock)
-
-    def _fleets(
-        self,
-        part: StageParts,
-        rows: PartialDesigns,
-        counts: list[Any],
-        positions: list[NDArray[np.int64]],
-        clock: Column,
-    ) -> StageColumns:
-        """Return the enclosures of fleets whose counts are known or enclosed."""
-        columns = self._space.columns(rows.index, part.stage.reads)
+        clocks: list[Column | None] = [None]
+        clocked = [place for place in part.places if place not in part.designs]
+        if clocked and not chosen:
+            axis = self.space.axes[clocked[0]]
+            clocks = [np.full(1, value) for value in axis.columns[axis.unit_name]]
         floor = self.floor(rows.scenario)
-        fleet = part.stage.fleet_of(counts, positions, columns, clock=clock, floor=floor)
+        fleets = [
+            open_fleet(part, self.space, rows.index, chosen, floor, clock=clock) for clock in clocks
+        ]
         with np.errstate(all="ignore"):
-            return {name: fleet.column(name) for name in self._wanted}
-
-    def _union(self, parts: Iterable[StageColumns]) -> StageColumns:
-        """Return the hull of some enclosures."""
-        every = list(parts)
-        return {name: hull([part[name] for part in every]) for name in self._wanted}
+            every = {name: [fleet.column(name) for fleet in fleets] for name in self._wanted}
+        return {name: hull(some) if clocked else some[0] for name, some in every.items()}
 
 
-class Pair:
-    """The same scenarios at two values of a number (`dse.search.exact.interval`)."""
+def open_fleet(
+    part: StageParts,
+    space: Space,
+    index: Index,
+    chosen: Sequence[int],
+    floor: Column,
+    *,
+    ceiling: float = np.inf,
+    clock: Column | None = None,
+) -> Fleet:
+    """Return fleets (n,) of a stage of which the axes `chosen` are chosen, the others enclosed.
 
-    def __init__(self, one: Batch, other: Batch) -> None:
-        """Take both: scenarios as design points (s, d), which are the same."""
-        self.one, self.other = one, other
-        self.index, self.rows, self.parts = one.index, one.rows, one.parts
-
-    def bound(
-        self, rows: PartialDesigns, stages: Mapping[int, Both]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the least losses and violations of partial designs at either value."""
-        first = self.one.bound(rows, {stage: both[0] for stage, both in stages.items()})
-        second = self.other.bound(rows, {stage: both[1] for stage, both in stages.items()})
-        return np.fmin(first[0], second[0]), np.fmin(first[1], second[1])
-
-    def exact(self, stage: int, rows: PartialDesigns) -> Both:
-        """Return the columns of a stage whose axes are all chosen."""
-        return self.one.exact(stage, rows), self.other.exact(stage, rows)
-
-    def partial(self, stage: int, rows: PartialDesigns, chosen: int) -> Both:
-        """Return the bounds of a stage of which the first `chosen` axes are chosen."""
-        return self.one.partial(stage, rows, chosen), self.other.partial(stage, rows, chosen)
-
-    def narrow(self, stage: int, rows: PartialDesigns) -> None:
-        """Limit a stage to its fleets in `rows`, which are sorted by scenario."""
-        self.one.narrow(stage, rows)
-        self.other.narrow(stage, rows)
-
-    def enclosed(self, stage: int, rows: PartialDesigns, first: NDArray[np.intp]) -> Enclosed:
-        """Return a function that encloses a stage with one of some blocks of fleets."""
-        one, other = (batch.enclosed(stage, rows, first) for batch in (self.one, self.other))
-        return lambda some: (one(some), other(some))
-
-
-Scenarios = Batch | Pair
-"""Scenarios that are closed together."""
-
-
-def ends_by_scenario(
-    columns: Mapping[str, Column], scenario: NDArray[np.intp], count: int
-) -> tuple[dict[str, Column], dict[str, Column]]:
-    """Return the least and largest values in each of `count` scenarios, sorted rows."""
-    present, starts = np.unique(scenario, return_index=True)
-    low, high = {}, {}
-    for name, values in columns.items():
-        low[name], high[name] = np.full(count, np.inf), np.full(count, -np.inf)
-        if len(present):
-            low[name][present] = np.minimum.reduceat(values, starts)
-            high[name][present] = np.maximum.reduceat(values, starts)
-    return low, high
+    They carry `floor` at least and `ceiling` at most, at a given clock or that of their designs.
+    """
+    columns = space.columns(index, part.stage.reads)
+    counts = part.counts(space, columns, chosen)
+    at = [np.array([design]) for design in range(len(counts))]
+    return part.stage.fleet_of(counts, at, columns, clock=clock, floor=floor, ceiling=ceiling)
 
 
 def at_rows(columns: Mapping[str, Any], rows: NDArray[np.intp]) -> Columns:
@@ -248,6 +229,92 @@ def at_rows(columns: Mapping[str, Any], rows: NDArray[np.intp]) -> Columns:
         return column if column.shape == (1,) else column[rows]
 
     return {name: some(column) for name, column in columns.items()}
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The next decision on a stage: the positions on some axes, or a block of its listed fleets.
+
+    Attributes
+    ----------
+    places, choices
+        The axes, and the positions (c, axes) of each choice, or None for blocks.
+    within
+        The scenario, or the larger block, of each choice, ascending.  None if all have each.
+    each
+        Number of fleets of each choice, or of every one.
+    enclosed
+        Returns the columns of the stage after the choice.
+    """
+
+    stage: int
+    places: Sequence[int]
+    choices: Index | None
+    within: NDArray[np.intp] | None
+    each: NDArray[np.intp] | int
+    enclosed: Enclosed
+
+    def made(self, rows: PartialDesigns) -> NDArray[np.intp]:
+        """Return the number of partial designs that `join` makes of each."""
+        if self.within is None:
+            return np.full(len(rows), len(cast(Index, self.choices)))
+        parent = rows.scenario if rows.block is None else rows.block
+        counts: NDArray[np.intp] = np.bincount(self.within, minlength=1 + parent.max(initial=0))
+        return counts[parent]
+
+    def join(self, rows: PartialDesigns) -> PartialDesigns:
+        """Return partial designs, each once for every choice that it has."""
+        if self.within is None:
+            return rows.expand(self.places, cast(Index, self.choices))
+        parent = rows.scenario if rows.block is None else rows.block
+        counts = self.made(rows)
+        left = np.repeat(np.arange(len(rows)), counts)
+        start = np.searchsorted(self.within, parent) - np.cumsum(counts) + counts
+        right = np.arange(len(left)) + start[left]
+        scenario, index = rows.scenario[left], rows.index[left]
+        if self.choices is None:
+            return PartialDesigns(scenario, index, right)
+        index[:, self.places] = self.choices[right]
+        return PartialDesigns(scenario, index)
+
+
+def counts_of(batch: Batch, stage: int) -> Iterator[Decision]:
+    """Yield the decisions on a fleet: one, or count by count for a mixed fleet."""
+    part = batch.parts[stage]
+    sizes = tuple(batch.space.sizes[place] for place in part.places)
+    made = itertools.accumulate(sizes, operator.mul)
+    first = max(1, sum(count <= _MOST_CHOICES for count in made)) if part.designs else len(sizes)
+    for before, last in itertools.pairwise([0, *range(first, len(sizes) + 1)]):
+        choices, left = as_index(one_block(sizes[before:last])), math.prod(sizes[last:])
+        enclosed = partial(Batch.partial, stage=stage, chosen=last)
+        yield Decision(stage, part.places[before:last], choices, None, left, enclosed)
+
+
+def blocks_of(batch: Batch, order: Sequence[int], most: int) -> Iterator[Decision]:
+    """Yield the decisions on listed fleets of stages after the first.
+
+    With possibly more than `most` designs, blocks are decided before single fleets.
+    """
+    designs = np.ones(len(batch.index))
+    for stage in order:
+        fleets = batch.open[stage]
+        designs *= np.bincount(fleets.scenario, minlength=len(designs))
+        if stage == order[0]:
+            continue
+        number = np.arange(len(fleets)) - np.searchsorted(fleets.scenario, fleets.scenario)
+        steps = [1]
+        while designs.sum() > most and steps[0] * _WITHIN <= number.max(initial=0):
+            steps.insert(0, steps[0] * _WITHIN)
+        within, places = fleets.scenario, batch.parts[stage].places
+        for step in steps[:-1]:
+            begins = number % step == 0
+            first = np.flatnonzero(begins)
+            enclosed = partial(Batch.blocks, stage=stage, fleets=fleets, first=first)
+            each = np.diff(first, append=len(fleets))
+            yield Decision(stage, places, None, within[first], each, enclosed)
+            within = np.cumsum(begins) - 1
+        enclosed = partial(Batch.exact, stage=stage)
+        yield Decision(stage, places, fleets.index[:, places], within, 1, enclosed)
 
 
 def weighed(

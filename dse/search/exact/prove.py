@@ -17,7 +17,7 @@ from dse.search.exact.enumeration import (
     unfinished_at,
 )
 from dse.search.exact.work import EffortError, NotComposedError, TooMuchWorkError
-from dse.search.outcome import Certificate, Outcome
+from dse.search.outcome import Outcome
 
 if TYPE_CHECKING:
     from dse.search.exact.compose import Composer
@@ -83,19 +83,7 @@ def _composed(composer: Composer, reason: str, most: float | None = None) -> Out
             raise
         way, reason = unfinished_at(error, composer.settled, archive)
         composer.incumbents.settle()
-    log = composer.log
-    if way != "composed":  # evaluated designs may be pruned ones
-        over = max(0, archive.evaluated + log.pruned + 1 - problem.size)
-        for name, count in log.dominated.items():
-            log.dominated[name] = max(0, count - over)
-            over -= min(over, count)
-    archive.pruned = log.pruned
-    return archive.outcome(
-        Certificate(
-            way=way,
-            reason=reason,
-            dominated=sum(log.dominated.values()),
-            infeasible=sum(log.infeasible.values()),
-            log=log.by_reduction(),
-        )
-    )
+    most = math.inf if way == "composed" else problem.size - 1 - archive.evaluated
+    certificate = composer.log.certificate(way, reason, most)  # evaluated ones may be pruned ones
+    archive.pruned = certificate.dominated + certificate.infeasible
+    return archive.outcome(certificate)
