@@ -14,7 +14,8 @@ from dse.model.problem import Problem
 from dse.model.space import blocks
 from dse.search import Outcome
 from dse.search.archive import Archive
-from dse.search.exact import enumeration
+from dse.search.exact import prove
+from dse.search.exact.work import CHUNK
 from dse.study import study
 
 HERE = Path(__file__).parent
@@ -33,13 +34,13 @@ Way = Callable[[Archive], None]
 
 def gathered(archive: Archive) -> None:
     """Evaluate a space in rows of its index."""
-    for block in blocks(archive.problem.sizes, enumeration.CHUNK):
+    for block in blocks(archive.problem.sizes, CHUNK):
         archive.evaluate_new(block.rows(np.arange(len(block))))
 
 
 def broadcast(archive: Archive) -> None:
     """Evaluate a space in blocks."""
-    enumeration.enumerate_all(archive)
+    prove.enumerate_all(archive)
 
 
 WAYS = (gathered, broadcast)

@@ -25,7 +25,7 @@ from dse.reports.text import SHOWN_ROUNDING, in_words, listed, percent, rule_tex
 from dse.runs.runner import ENUMERABLE
 from dse.runs.solved import KnownFront
 from dse.search import Outcome
-from dse.search.exact.enumeration import CHUNK
+from dse.search.exact.work import CHUNK
 from dse.study.demand import RATE
 
 TIE = 1e-9

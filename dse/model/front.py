@@ -54,15 +54,13 @@ def comparing() -> Any:
     return moocore
 
 
-def nondominated(loss: ArrayLike, *, few: int = SMALL_FRONT) -> NDArray[np.bool_]:
+def nondominated(loss: ArrayLike) -> NDArray[np.bool_]:
     """Return whether no other row dominates each row.  Equal rows are kept together.
 
     Parameters
     ----------
     loss
         (n, m), m >= 1, finite, minimised.
-    few
-        Number of rows below which all are compared with each other at once.
 
     Returns
     -------
@@ -78,7 +76,7 @@ def nondominated(loss: ArrayLike, *, few: int = SMALL_FRONT) -> NDArray[np.bool_
     if len(losses) <= SMALL:
         kept[nondominated_by(losses, losses)] = True
         return kept
-    rows = _hopeful(losses) if len(losses) >= few else np.arange(len(losses))
+    rows = _hopeful(losses) if len(losses) >= SMALL_FRONT else np.arange(len(losses))
     kept[rows] = comparing().is_nondominated(losses[rows], keep_weakly=True)
     return kept
 

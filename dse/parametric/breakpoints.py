@@ -46,8 +46,7 @@ from dse.parametric.question import (
 from dse.reports.text import listed
 from dse.search.conflicts import any_design
 from dse.search.exact.compose import may_beat
-from dse.search.exact.enumeration import composable
-from dse.search.exact.prove import ENOUGH
+from dse.search.exact.prove import ENOUGH, composable
 from dse.search.exact.work import LOOK, EffortError, limited, spend
 from dse.study.assumptions import Assumption
 from dse.study.demand import OFFERED, RATE

@@ -89,7 +89,7 @@ def _searched(problem: Searchable, settings: SearchSettings, progress: Progress 
             raise TooLargeError(outcome.certificate.reason)
         return outcome
     from dse.search.archive import Archive
-    from dse.search.exact.enumeration import enumerated
+    from dse.search.exact.prove import enumerated
 
     total = planned(problem, settings)
     if total >= left_of(problem) and settings.time_s is None:  # time may end it: order matters
@@ -176,7 +176,7 @@ def check_search(problem: Searchable, settings: SearchSettings) -> None:
     few = left_of(problem) <= min(settings.budget or math.inf, settings.most_enumerated)
     if few:
         return
-    from dse.search.exact.enumeration import check_provable  # the engine, only now
+    from dse.search.exact.prove import check_provable  # the engine, only now
 
     check_provable(problem, settings.method, budget=settings.budget, limit=settings.most_enumerated)
 

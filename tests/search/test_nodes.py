@@ -15,7 +15,7 @@ from dse.model.bounds import Bounds
 from dse.model.fleet import STAGE_CAPACITY
 from dse.model.space import Index, as_index, one_block
 from dse.model.stage import stage_parts
-from dse.search.exact import compose, fleets, nodes
+from dse.search.exact import compose, fleets
 from dse.search.exact.partial import Batch, PartialDesigns
 from dse.search.exact.work import limited
 from tests.conftest import Write, problem_of
@@ -123,19 +123,19 @@ def test_fronts_are_those_of_all_designs_where_every_limit_is_tiny(
     if banded:
         monkeypatch.setattr(fleets._Growth, "best", _only_in_bands(fleets._Growth.best))
     for name, value in {"_FEW": 1, "_TOGETHER": 7}.items():
-        monkeypatch.setattr(nodes, name, value)
+        monkeypatch.setattr(fleets, name, value)
     for name, value in {"FEW_ROWS": 200, "MOST_ROWS": 40, "BATCH": 2, "TOGETHER": 16}.items():
         monkeypatch.setattr(compose, name, value)
     monkeypatch.setattr(compose.Composer, "bounds_first", lambda _, scenarios: scenarios)
     monkeypatch.setattr(fleets, "WHOLE", whole)
-    pruned, opened = [], nodes.Node._hopeful
+    pruned, opened = [], fleets.Node._hopeful
 
     def examined(*given: Any) -> np.ndarray:
         found = opened(*given)
         pruned.append(len(found) - found.sum())
         return found
 
-    monkeypatch.setattr(nodes.Node, "_hopeful", examined)
+    monkeypatch.setattr(fleets.Node, "_hopeful", examined)
     for seed in seeds:
         for written in (random_study, without_rate(random_study), offload_study, waiting_study):
             problem = random_problem(seed, tmp_path, written)

@@ -20,7 +20,7 @@ from dse.model.volume import hypervolume, reference_point
 from dse.plugins import registry
 from dse.search import SearchSettings, archive
 from dse.search.archive import Archive
-from dse.search.exact import enumeration
+from dse.search.exact import prove
 from dse.study import study
 from tests.conftest import ROOT, problem_of
 
@@ -128,7 +128,7 @@ def test_exact_is_the_oracle_for_any_chunk(seed, chunk):
     problem = random_problem(seed)
     index, loss = oracle_front(problem)
     kept = Archive(problem, total=problem.size)
-    enumeration.enumerate_all(kept, chunk=chunk)
+    prove.enumerate_all(kept, chunk=chunk)
     outcome = kept.outcome()
     assert outcome.exact
     assert outcome.evaluated == 60
@@ -367,7 +367,7 @@ def test_the_sample_is_bounded_uniform_and_the_same_for_any_batches(monkeypatch,
     samples = []
     for size in (chunk, 64 * 64):
         kept = Archive(problem, total=problem.size)
-        enumeration.enumerate_all(kept, chunk=size)
+        prove.enumerate_all(kept, chunk=size)
         samples.append(kept.outcome().sample_index)
     np.testing.assert_array_equal(*samples)
     feasible = (samples[0][:, 0] < 32).sum()

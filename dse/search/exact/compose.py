@@ -23,13 +23,11 @@ from numpy.typing import NDArray
 from dse.model.bounds import Bounds
 from dse.model.front import dominated
 from dse.model.problem import Problem
-from dse.model.space import Block, Index, blocks
+from dse.model.space import Index, blocks
 from dse.model.stage import stage_parts
 from dse.search.archive import Archive, Progress
-from dse.search.exact.enumeration import CHUNK
-from dse.search.exact.fleets import Fleets
+from dse.search.exact.fleets import Fleets, fleet_kinds, nodes_of
 from dse.search.exact.incumbents import Incumbents, Log, seeds
-from dse.search.exact.nodes import fleet_kinds, nodes_of
 from dse.search.exact.partial import (
     MOST_FLEETS,
     Batch,
@@ -37,12 +35,14 @@ from dse.search.exact.partial import (
     Enclosed,
     PartialDesigns,
     blocks_of,
+    blocks_within,
     counts_of,
     weighed,
 )
 from dse.search.exact.work import (
     BOUND_BYTE,
     CALL,
+    CHUNK,
     ROW,
     EffortError,
     NotComposedError,
@@ -193,15 +193,13 @@ class Composer:
 
     def _evaluate_whole(self, scenarios: Index) -> None:
         """Evaluate every fleet of scenarios."""
-        sizes = self.problem.sizes
-        for scenario in scenarios.tolist():
-            own = tuple(1 if k in self.outer else size for k, size in enumerate(sizes))
-            for block in blocks(own, fitting(CHUNK, BOUND_BYTE)):
+        sizes, most = self.problem.sizes, fitting(CHUNK, BOUND_BYTE)
+        places = {*range(len(sizes))} - {*self.outer}
+        for scenario in scenarios:
+            for block in blocks_within(sizes, scenario, places, most):
                 self._show()
-                ranges = zip(block.ranges, scenario, strict=True)
-                moved = tuple((first + at, count) for (first, count), at in ranges)
                 spend(len(block) + CALL)
-                self.incumbents.archive.evaluate_new(Block(sizes, moved))
+                self.incumbents.archive.evaluate_new(block)
 
     def _scenarios(self) -> Index:
         """Return the scenarios that may hold a design of the front."""
@@ -213,8 +211,7 @@ class Composer:
             index = np.zeros((len(block), len(self.problem.sizes)), dtype=np.int64)
             index[:, self.outer] = block.rows(np.arange(len(block)))
             batch = self._batch(index)
-            weights = np.full(len(index), math.prod(self.fleets), dtype=object)
-            found.append(index[self._bound(batch, batch.rows, {}, weights)])
+            found.append(index[self._bound(batch, batch.rows, {}, batch.ways(()))])
         return np.concatenate(found)
 
     def _close(

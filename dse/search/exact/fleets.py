@@ -1,4 +1,10 @@
-"""The fleets of a stage that no other one replaces, by label setting.
+"""The fleets of a stage that no other one replaces, in the scenarios that share them (a node).
+
+A listed fleet is as good as the fleets that it replaces in every wanted direction of a trait
+(`dse.model.influence`).  *No vector of losses is lost*: let D be a design of the front.  Exchange
+its fleets, stage by stage, for listed ones that are as good.  The new design meets the demand and
+the constraints as D does, and its losses are no worse, so they are the same.  It is never pruned:
+no evaluated design dominates its losses, and its bounds do not exceed them.
 
 A fleet of many designs grows design by design, and a label is such a part of a fleet.  A label
 dominates another of the same clock and the same missing designs when all its sums over instances
@@ -17,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial, reduce
 from itertools import pairwise
 
 import numpy as np
@@ -25,21 +31,24 @@ from numpy.typing import NDArray
 
 from dse.algebra.enclosure import ends
 from dse.contract import Column
+from dse.model.bounds import Bounds
 from dse.model.evaluation import distinct_rows
-from dse.model.fleet import AREA_COLUMNS, STAGE_CAPACITY, STAGE_COLUMNS, Fleet, Traits
+from dse.model.fleet import STAGE_CAPACITY, STAGE_COLUMNS, Fleet, Traits
 from dse.model.front import nondominated
-from dse.model.influence import Influence
-from dse.model.space import Block, Index, Space, blocks
-from dse.model.stage import ROUNDING, StageParts, dependent_streams
-from dse.search.exact.work import CALL, FILTER, SORT, SORTED, NotComposedError, fitting, spend
+from dse.model.influence import Influence, beside_stages
+from dse.model.space import Block, Index, Space, as_index, one_block
+from dse.model.stage import ROUNDING, SHARED_COLUMNS, Columns, StageParts, dependent_streams
+from dse.search.exact.incumbents import Incumbents
+from dse.search.exact.partial import blocks_within, expanded, open_fleet
+from dse.search.exact.work import CALL, FILTER, ROW, SORT, SORTED, NotComposedError, fitting, spend
 
 WHOLE, MANY = 50_000, 20_000_000
 """Most fleets of a stage that are examined once and kept, and that are examined at all."""
 
-PORTION, _FEW = 50_000, 4_096
-"""Fleets examined together, and compared with each other at once."""
+PORTION = 50_000
+"""Fleets examined together."""
 
-CHUNK, BYTE = 500_000, 600
+MADE, BYTE = 500_000, 600
 """Labels made at once, and bytes of each."""
 
 FEW_LABELS, MOST_LABELS, MOST_KEPT = 50_000, 200_000, 20_000
@@ -48,13 +57,15 @@ FEW_LABELS, MOST_LABELS, MOST_KEPT = 50_000, 200_000, 20_000
 BAND = 1.25
 """Ratio of the most that fleets of a band carry to the least."""
 
+_FEW, _TOGETHER = 256, 16_384
+"""Labels are bounded if they are more, and so many together."""
+
 _MOST = np.finfo(float).max
 """Replaces infinity in comparisons."""
 
 PER_BIT = "_per_bit"
 """Ends the names of stage columns that are a mean over bandwidth."""
 
-SUMS = (*AREA_COLUMNS, "stage_leakage_power_w", "stage_instances")
 MAXIMA = (
     "stage_clock_hz",
     "stage_extrapolated",
@@ -64,10 +75,13 @@ MAXIMA = (
     "stage_payload_bit",
     "stage_round_s",
 )
-"""Some of the stage columns that are sums over instances, and those in which the largest counts."""
+"""Stage columns in which the largest of the instances counts."""
 
 Flags = NDArray[np.bool_]
 Matrix = NDArray[np.float64]
+
+Ends = tuple[Traits, Traits]
+"""Least and largest values of traits."""
 
 Wanted = Mapping[str, tuple[bool, bool]]
 """Whether low and high values of each trait, or stage column, are wanted."""
@@ -100,8 +114,13 @@ class Fleets:
         traits = {name: values.take(rows) for name, values in self.traits.items()}
         return Fleets(self.positions.take(rows, axis=0), traits)
 
+    def with_others(self, others: Fleets) -> Fleets:
+        """Return these, then others."""
+        traits = {n: np.concatenate([one, others.traits[n]]) for n, one in self.traits.items()}
+        return Fleets(np.concatenate([self.positions, others.positions]), traits)
+
     @property
-    def hull(self) -> tuple[Traits, Traits]:
+    def hull(self) -> Ends:
         """Least and largest value of each trait, (1,) each."""
         low = {name: values.min(keepdims=True) for name, values in self.traits.items()}
         return low, {name: values.max(keepdims=True) for name, values in self.traits.items()}
@@ -139,19 +158,22 @@ class StageFleets:
         return math.prod(self.space.sizes[place] for place in self.part.places)
 
     @cached_property
+    def _independent(self) -> bool:
+        """Whether no mode bounds the tasks in flight."""
+        streams = dependent_streams(self.space.columns(self.point[np.newaxis]))
+        return bool(np.isinf(streams).all())
+
+    @property
     def grows(self) -> bool:
         """Whether they are so many that they grow design by design."""
-        streams = dependent_streams(self.space.columns(self.point[np.newaxis]))
-        return self.count > WHOLE and bool(self.part.designs) and bool(np.isinf(streams).all())
+        return self.count > WHOLE and bool(self.part.designs) and self._independent
 
     @cached_property
     def clocks(self) -> Index:
         """The stage without an instance, at each of its clocks."""
-        index = self.point[np.newaxis]
-        for place in self.part.places:
-            if place not in self.part.designs:
-                index = expanded(index, place, self.space.sizes[place])
-        return index
+        places = [place for place in self.part.places if place not in self.part.designs]
+        sizes = tuple(self.space.sizes[place] for place in places)
+        return expanded(self.point[np.newaxis], places, as_index(one_block(sizes)))
 
     @cached_property
     def _whole(self) -> list[Fleets]:
@@ -164,16 +186,12 @@ class StageFleets:
     def _examined(self) -> Iterator[Fleets]:
         if self.count > MANY:
             raise TooManyLabelsError(f"stage {self.part.stage.name} has too many fleets")
-        places = sorted(self.part.places)
-        for some in blocks(tuple(self.space.sizes[place] for place in places), PORTION):
-            own = dict(zip(places, some.ranges, strict=True))
-            fixed = [(int(position), 1) for position in self.point]
-            ranges = tuple(own.get(place, fixed[place]) for place in range(len(fixed)))
-            yield self._carrying(Block(self.space.sizes, ranges))
+        for some in blocks_within(self.space.sizes, self.point, self.part.places, PORTION):
+            yield self._carrying(some)
 
     def _carrying(self, points: Block | Index) -> Fleets:
         """Return the fleets that meet the demand."""
-        spend(len(points) + CALL)
+        spend(len(points) + CALL * bool(len(points)))
         fleet = self.part.stage.fleet(self.space.columns(points))
         shape = points.shape if isinstance(points, Block) else (len(points),)
         with np.errstate(all="ignore"):
@@ -183,38 +201,34 @@ class StageFleets:
                 name: np.broadcast_to(values, shape).reshape(-1).take(rows)
                 for name, values in self.influence.traits(fleet).items()
             }
-        index = points.rows(rows) if isinstance(points, Block) else points[rows]
-        return Fleets(index[:, self.part.places], traits)
+        return Fleets(as_index(points, rows)[:, self.part.places], traits)
 
-    def enclosed(
-        self, index: Index, left: Sequence[int], band: Band | None = None
-    ) -> tuple[tuple[Traits, Traits], Column]:
-        """Return the ends of the traits of fleets with open counts `left`, and their most capacity.
-
-        A `band` limits the fleets.
-        """
-        part, columns = self.part, self.space.columns(index)
-        chosen = [place for place in part.places if place not in left]
-        counts = part.counts(self.space, columns, chosen)
-        at = [np.array([design]) for design in range(len(counts))]
+    def open(self, index: Index, left: Sequence[int], band: Band | None = None) -> Fleet:
+        """Return fleets with open counts `left`, perhaps of a `band` of capacity."""
         floor, ceiling = band or (self.floor, np.inf)
+        chosen = [place for place in self.part.places if place not in left]
         floors = np.full(1, floor)
-        fleet = part.stage.fleet_of(counts, at, columns, floor=floors, ceiling=ceiling)
+        return open_fleet(self.part, self.space, index, chosen, floors, ceiling=ceiling)
+
+    def ends(self, fleet: Fleet, count: int) -> Ends:
+        """Return the ends of the traits of `count` open fleets."""
         with np.errstate(all="ignore"):
             pairs = {name: ends(value) for name, value in self.influence.traits(fleet).items()}
-            carried = ends(fleet.column(STAGE_CAPACITY))[1]
         low, high = (
-            {name: np.broadcast_to(pair[end], len(index)) for name, pair in pairs.items()}
+            {name: np.broadcast_to(pair[end], count) for name, pair in pairs.items()}
             for end in (0, 1)
         )
-        return (low, high), np.broadcast_to(carried, len(index))
+        return low, high
 
     @cached_property
-    def hull(self) -> tuple[Traits, Traits] | None:
+    def hull(self) -> Ends | None:
         """Least and largest value of each trait, (1,) each, or None without a fleet."""
         if self.grows:
-            both, carried = self.enclosed(self.clocks, [*self.part.designs])
-            found = [both] if (carried >= self.floor * (1.0 - ROUNDING)).any() else []
+            fleet = self.open(self.clocks, [*self.part.designs])
+            with np.errstate(all="ignore"):
+                most = ends(fleet.column(STAGE_CAPACITY))[1].max()
+            carrying = most >= self.floor * (1.0 - ROUNDING)
+            found = [self.ends(fleet, len(self.clocks))] if carrying else []
         else:
             found = [some.hull for some in self._blocks() if len(some)]
         if not found:
@@ -228,6 +242,8 @@ class StageFleets:
     @cached_property
     def smallest(self) -> float:
         """No fleet carries less that carries anything, bit/s."""
+        if not self._independent:
+            return float(np.finfo(float).tiny)
         bandwidth = self.part.stage.designs.bandwidth_bit_per_s
         least = float(bandwidth[bandwidth > 0].min(initial=1e300))
         for place in self.part.places:
@@ -235,16 +251,15 @@ class StageFleets:
             values = axis.columns.get(axis.unit_name)  # a count or a clock, or a choice of designs
             if values is not None:
                 least *= min(1.0, float(values[values > 0].min(initial=1.0)))
-        streams = dependent_streams(self.space.columns(self.point[np.newaxis]))
-        return least if np.isinf(streams).all() else np.finfo(float).tiny
+        return least
 
     @cached_property
     def empty(self) -> Fleets:
         """The fleets that carry nothing, as far as such are not omitted."""
         if not self.grows:
             capacity = min(self.influence.capacities)
-            found = [one.take(one.traits[capacity] <= 0) for one in self._blocks()]
-            return together(found)
+            first, *others = (one.take(one.traits[capacity] <= 0) for one in self._blocks())
+            return reduce(Fleets.with_others, others, first)
         index = self.point[np.newaxis].copy()
         for place in self.part.designs:
             axis = self.space.axes[place]
@@ -270,30 +285,24 @@ class StageFleets:
         TooManyLabelsError
             Too many labels or fleets are left.
         """
-        kept: Fleets | None = None
+        kept = self.none
         for some in self._candidates(wanted, enough, hopeful, banded=banded):
             some = some.take(hopeful(some.traits, some.traits)) if self.grows else some
-            some = some if kept is None else together([kept, some])
-            signed = self._signed(some, wanted, enough)
-            best = nondominated(signed, few=_FEW)
+            some = kept.with_others(some)
+            capacities = self.influence.capacities
+            capped = {name: np.minimum(some.traits[name], enough) for name in capacities}
+            best = nondominated(_signed({**some.traits, **capped}, wanted, len(some)))
             spend(FILTER * len(best) + SORT * int(best.sum()))
             kept = some.take(best)
             kept = kept.take(hopeful(kept.traits, kept.traits))
             if len(kept) > MOST_KEPT:
                 raise TooManyLabelsError(self.too_many)
-        kept = self.none if kept is None else kept
         return kept.take(np.sort(distinct_rows(kept.positions)))
 
     @property
     def too_many(self) -> str:
         """Message for too many fleets."""
         return f"fleets of stage {self.part.stage.name} that none can replace are too many"
-
-    def _signed(self, fleets: Fleets, wanted: Wanted, enough: float) -> Matrix:
-        """Return the wanted traits as losses (see `listed`)."""
-        capacities = self.influence.capacities
-        capped = {name: np.minimum(fleets.traits[name], enough) for name in capacities}
-        return _signed(dict(fleets.traits) | capped, wanted, len(fleets))
 
     def _candidates(
         self, wanted: Wanted, enough: float, hopeful: Hopeful, *, banded: bool
@@ -302,8 +311,7 @@ class StageFleets:
         if not self.grows:
             yield from self._blocks()
             return
-        capacities = self.influence.capacities
-        more = {name for name in capacities if wanted[name] == (False, True)}
+        more = {name for name in self.influence.capacities if wanted[name] == (False, True)}
         low, high = self.hull or ({}, {})
         alike = {name for name in low if low[name] == high[name]}  # of all fleets of this stage
         columns = self.influence.columns(
@@ -330,8 +338,6 @@ class _Growth:
 
     Attributes
     ----------
-    fleets
-        All of them.
     columns
         Wanted directions of stage columns. More capacity is better besides.
     hopeful
@@ -357,26 +363,21 @@ class _Growth:
         high = sum(map(self.fleets.most, self.fleets.part.designs))
         count = max(1, math.ceil(math.log(high / low, BAND))) if high > low else 1
         edges = [self.fleets.floor, *np.geomspace(low, max(low, high), count + 1)[1:-1], np.inf]
-        for floor, ceiling in pairwise(edges):
-            yield replace(self, useful=np.inf, band=(floor, ceiling), limit=MOST_LABELS)
+        for band in pairwise(edges):
+            yield replace(self, useful=np.inf, band=band, limit=MOST_LABELS)
 
     @cached_property
     def wanted(self) -> dict[str, tuple[bool, bool]]:
         """The directions of columns that differ among fleets."""
-        each, found = self._each, {}
+        designs = self.fleets.part.stage.designs
+        one, at = np.ones(1), np.arange(len(designs.names))
+        each, found = Fleet([one], [at], designs, 1.0, np.full(1, np.inf)), {}
         for name, wanted in self.columns.items():
             values = np.ravel(STAGE_COLUMNS[name](each))
             same = np.allclose(values, values[0], rtol=ROUNDING, atol=0.0)
             if any(wanted) and not (name.endswith(PER_BIT) and same):
                 found[name] = wanted
         return found
-
-    @property
-    def _each(self) -> Fleet:
-        """Fleets of one instance of each design."""
-        designs = self.fleets.part.stage.designs
-        one, at = np.ones(1), np.arange(len(designs.names))
-        return Fleet([one], [at], designs, 1.0, np.full(1, np.inf))
 
     def best(self, clock: NDArray[np.int64]) -> Index:
         """Return the designs whose fleets none dominates, of equal ones once, at one clock."""
@@ -386,9 +387,10 @@ class _Growth:
         labels = clock[np.newaxis]
         for turn, place in enumerate(places, start=1):
             size, left, kept = space.sizes[place], places[turn:], labels[:0]
-            some = max(1, fitting(CHUNK, BYTE) // size)
+            counts = np.arange(size)[:, np.newaxis]
+            some = max(1, fitting(MADE, BYTE) // size)
             for first in range(0, len(labels), some):
-                made = expanded(labels[first : first + some], place, size)
+                made = expanded(labels[first : first + some], [place], counts)
                 kept = np.concatenate([kept, self._promising(made, left)])
                 if len(kept) > self.limit:
                     raise TooManyLabelsError(self.fleets.too_many)
@@ -425,8 +427,8 @@ class _Growth:
         kept = carried + rest >= floor * (1.0 - ROUNDING)
         kept &= carried <= ceiling * (1.0 + ROUNDING)
         index = index[np.broadcast_to(kept, len(index))]
-        low, high = self.fleets.enclosed(index, left, self.band)[0]
-        return index[self.hopeful(low, high)]
+        opened = self.fleets.open(index, left, self.band)
+        return index[self.hopeful(*self.fleets.ends(opened, len(index)))]
 
     def _undominated(self, index: Index, left: Sequence[int]) -> Index:
         """Return the labels that no other one dominates, of equal ones one."""
@@ -448,19 +450,6 @@ class _Growth:
         return index[rows[distinct_rows(signed[rows])]]
 
 
-def expanded(index: Index, place: int, size: int) -> Index:
-    """Return every design once for each of the `size` values of the axis at `place`."""
-    found = np.repeat(index, size, axis=0)
-    found[:, place] = np.tile(np.arange(size), len(index))
-    return found
-
-
-def together(every: Sequence[Fleets]) -> Fleets:
-    """Return fleets of several lists in one."""
-    traits = {name: np.concatenate([one.traits[name] for one in every]) for name in every[0].traits}
-    return Fleets(np.concatenate([one.positions for one in every]), traits)
-
-
 def _signed(traits: Mapping[str, Column], wanted: Wanted, count: int) -> Matrix:
     """Return wanted columns as losses, (count, columns), without constant and equal ones."""
     found = {b"": np.zeros(count)}
@@ -471,3 +460,183 @@ def _signed(traits: Mapping[str, Column], wanted: Wanted, count: int) -> Matrix:
         ]
         found |= {column.tobytes(): column for column in wants if np.ptp(column) > 0}
     return np.stack([*found.values()], axis=1)
+
+
+@dataclass(frozen=True)
+class Node:
+    """Scenarios that share fleets.
+
+    Attributes
+    ----------
+    influence
+        The traits.
+    rows, scenarios
+        Positions of the scenarios, and the scenarios as designs (s, d).
+    stages
+        The fleets of each stage.
+    incumbents
+        Evaluated designs to compare bounds with.
+    """
+
+    influence: Influence
+    rows: NDArray[np.intp]
+    scenarios: Index
+    stages: tuple[StageFleets, ...]
+    incumbents: Incumbents
+
+    @cached_property
+    def hulls(self) -> list[Ends]:
+        """Ends of the traits of each stage with a fleet."""
+        return [hull for stage in self.stages if (hull := stage.hull) is not None]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every stage has a fleet."""
+        return len(self.hulls) == len(self.stages)
+
+    def without_empty(self) -> Node:
+        """Return the node without empty fleets, if no design with one is feasible.
+
+        The ends of traits do not enclose a set with the empty fleet: a wait that falls with
+        bandwidth is 0 without a fleet.
+        """
+        stages = list(self.stages)
+        for number, stage in enumerate(stages):
+            if self.influence.capacities and stage.floor < stage.smallest:
+                empty = stage.empty
+                index = np.repeat(self.scenarios, len(empty), axis=0)
+                own = {n: np.tile(one, len(self.scenarios)) for n, one in empty.traits.items()}
+                _, violation = self._bounds(index, {number: (own, own)}, len(index))
+                if (violation > 0).any(axis=1).all():
+                    stages[number] = replace(stage, floor=stage.smallest)
+        return replace(self, stages=tuple(stages))
+
+    def _columns(self, index: Index, known: Mapping[int, Ends]) -> Columns:
+        """Return the columns of designs of which some stages are `known`."""
+        columns: Columns = self.influence.bounds.problem.space.columns(index)
+        offered = [known.get(stage, hull) for stage, hull in enumerate(self.hulls)]
+        return columns | self.influence.enclosed_chain(*zip(*offered, strict=True))
+
+    def _bounds(self, index: Index, known: Mapping[int, Ends], count: int) -> tuple[Matrix, Matrix]:
+        """Return the least losses and violations of `count` such sets of designs."""
+        spend(ROW * count + CALL)
+        return self.influence.bounds.best(self._columns(index, known), count)
+
+    def alike(self) -> Iterator[tuple[Node, Wanted, float]]:
+        """Yield scenarios that want the same of fleets, with the wants and the useful capacity."""
+        count, names = len(self.scenarios), tuple(self.hulls[0][0])
+        columns = self._columns(self.scenarios, {})
+        goals, helps = (
+            np.array([want[name] for name in names]).reshape(len(names), 2, count)
+            for want in self.influence.wants(columns, count)
+        )
+        level = np.full(count, np.inf)
+        capped = [name in self.influence.capacities for name in names]
+        free = ~goals[capped].any(axis=(0, 1))
+        enough = np.broadcast_to(self.influence.enough(columns), count)
+        with np.errstate(divide="ignore"):  # rounded, so that many share a list
+            level[free] = np.exp2(np.ceil(np.log2(enough)))[free]
+        keys = np.column_stack([helps.reshape(-1, count).T, level])
+        found, which = np.unique(keys, axis=0, return_inverse=True)
+        for number, key in enumerate(found):
+            own = which.reshape(-1) == number
+            directions = key[:-1].astype(bool).reshape(len(names), 2).tolist()
+            wanted = dict(zip(names, map(tuple, directions), strict=True))
+            some = replace(self, rows=self.rows[own], scenarios=self.scenarios[own])
+            yield some, wanted, float(key[-1])
+
+    def listed(self, wanted: Wanted, enough: float) -> list[Fleets]:
+        """Return the fleets of each stage that may lead to the front, without replaceable ones.
+
+        All lists are empty if one is.
+
+        Raises
+        ------
+        TooManyLabelsError
+            They are too many.
+        """
+        found: dict[int, Fleets] = {}
+        order = sorted(range(len(self.stages)), key=lambda stage: self.stages[stage].count)
+        for last in (False, True):  # the lists of the others narrow the bounds
+            for stage in order:
+                hopeful = partial(self._hopeful, found, stage)
+                try:
+                    if stage in found:
+                        traits = found[stage].traits
+                        some = found[stage].take(hopeful(traits, traits))
+                    else:
+                        most = self._useful(stage, enough)
+                        some = self.stages[stage].listed(wanted, most, hopeful, banded=last)
+                except TooManyLabelsError:
+                    if last:
+                        raise
+                    continue
+                if not len(some):  # no design leads to the front
+                    return [one.none for one in self.stages]
+                found[stage] = some
+        return [found[stage] for stage in range(len(self.stages))]
+
+    def _useful(self, stage: int, enough: float) -> float:
+        """Return the useful capacity of a stage: `enough`, or the most of another stage.
+
+        The stage with the least limits the chain.
+        """
+        others = [high for place, (_, high) in enumerate(self.hulls) if place != stage]
+        most = [float(high[name][0]) for name in self.influence.capacities for high in others]
+        return min([enough, *most])
+
+    def _hopeful(self, lists: Mapping[int, Fleets], stage: int, low: Traits, high: Traits) -> Flags:
+        """Return which labels of a stage may lead to the front in some scenario, if not few."""
+        count = len(next(iter(low.values())))
+        found = np.full(count, count <= _FEW)
+        known = {place: some.hull for place, some in lists.items()}
+        for first in range(0, count, _TOGETHER):
+            for scenario in self.scenarios:
+                rows = first + np.flatnonzero(~found[first : first + _TOGETHER])
+                if not len(rows):
+                    break
+                least = {name: values[rows] for name, values in low.items()}
+                most = least if high is low else {name: high[name][rows] for name in low}
+                both = {**known, stage: (least, most)}
+                loss, violation = self._bounds(scenario[np.newaxis], both, len(rows))
+                met = (violation <= 0).all(axis=1)
+                found[rows[met]] = ~self.incumbents.dominated(loss[met])
+        return found
+
+
+def fleet_kinds(
+    bounds: Bounds, parts: Sequence[StageParts], scenarios: Index
+) -> tuple[Matrix, NDArray[np.intp], Sequence[str]]:
+    """Return the different kinds of scenarios (s, d) for fleets, and the kind of each scenario.
+
+    The last column is the demand.  The named columns before it are quantities without stages.
+    """
+    columns = bounds.problem.space.columns(scenarios)
+    known = beside_stages(bounds, columns)
+    deciding = (*SHARED_COLUMNS, *(part.stage.policy for part in parts))
+    shared: list[Column] = [columns[name] for name in deciding if name in columns]
+    for part in parts:
+        shared += [] if (filled := part.stage.filled(columns)).shape[1] == 1 else [*filled]
+    shared += [*known.values(), bounds.floor(columns)]
+    table = np.stack([np.broadcast_to(values, (len(scenarios),)) for values in shared], axis=1)
+    keys, which = np.unique(table, axis=0, return_inverse=True)
+    return keys, which.reshape(-1), tuple(known)
+
+
+def nodes_of(
+    bounds: Bounds, parts: Sequence[StageParts], scenarios: Index, incumbents: Incumbents
+) -> Iterator[Node]:
+    """Yield the nodes of scenarios (s, d), without those in which a stage has no fleet."""
+    keys, which, known = fleet_kinds(bounds, parts, scenarios)
+    for position, key in enumerate(keys):
+        rows = np.flatnonzero(which == position)
+        values = dict(zip(known, key[-1 - len(known) : -1], strict=True))
+        fixed = {name: np.full(1, value) for name, value in values.items() if np.isfinite(value)}
+        influence = Influence(bounds, fixed)
+        columns = bounds.problem.space.columns(scenarios[rows[:1]])
+        own = [replace(part, stage=part.stage.at(columns)) for part in parts]
+        point, floor = scenarios[rows[0]], float(key[-1])
+        stages = tuple(StageFleets(influence, part, point, floor) for part in own)
+        node = Node(influence, rows, scenarios[rows], stages, incumbents)
+        if node.complete and (node := node.without_empty()).complete:
+            yield node

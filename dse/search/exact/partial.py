@@ -17,7 +17,7 @@ from dse.algebra.enclosure import Enclosure, hull
 from dse.contract import Column
 from dse.model.bounds import Bounds
 from dse.model.fleet import STAGE_COLUMNS, Fleet
-from dse.model.space import Index, Space, as_index, one_block
+from dse.model.space import Block, Index, Space, as_index, blocks, one_block
 from dse.model.stage import Columns, StageParts
 from dse.search.exact.work import NotComposedError
 
@@ -66,8 +66,7 @@ class PartialDesigns:
 
     def expand(self, places: Sequence[int], choices: Index) -> PartialDesigns:
         """Return every row once for each of some positions (c, axes) on the axes at `places`."""
-        index = np.repeat(self.index, len(choices), axis=0)
-        index[:, places] = np.tile(choices, (len(self), 1))
+        index = expanded(self.index, places, choices)
         return PartialDesigns(np.repeat(self.scenario, len(choices)), index)
 
 
@@ -218,6 +217,22 @@ def open_fleet(
     counts = part.counts(space, columns, chosen)
     at = [np.array([design]) for design in range(len(counts))]
     return part.stage.fleet_of(counts, at, columns, clock=clock, floor=floor, ceiling=ceiling)
+
+
+def expanded(index: Index, places: Sequence[int], choices: Index) -> Index:
+    """Return every design once for each of some positions (c, axes) on the axes at `places`."""
+    found = np.repeat(index, len(choices), axis=0)
+    found[:, places] = np.tile(choices, (len(index), 1))
+    return found
+
+
+def blocks_within(
+    sizes: tuple[int, ...], point: NDArray[np.int64], places: Collection[int], most: int
+) -> Iterator[Block]:
+    """Yield designs that differ from one at some places only, in blocks of at most `most`."""
+    for block in blocks(tuple(n if k in places else 1 for k, n in enumerate(sizes)), most):
+        pairs = zip(point.tolist(), block.ranges, strict=True)
+        yield Block(sizes, tuple((at + first, count) for at, (first, count) in pairs))
 
 
 def at_rows(columns: Mapping[str, Any], rows: NDArray[np.intp]) -> Columns:

@@ -34,6 +34,9 @@ CALL = 10_000
 LOOK = 100_000
 """Work between two checks of time and memory."""
 
+CHUNK = 65_536
+"""Designs evaluated at once, within the memory."""
+
 BOUND_BYTE = 2_048
 """Memory for the bounds of a partial design."""
 
