@@ -7,19 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
-
-import numpy as np
-from numpy.typing import NDArray
 
 from dse.contract import Method
 from dse.contract.methods import OptionValue
 from dse.errors import FOREIGN, BudgetError, ContractError, DseError, TooLargeError
-from dse.model.evaluation import Evaluation, distinct_rows
-from dse.model.front import front_rows
+from dse.model.evaluation import Evaluation
 from dse.model.problem import Problem
-from dse.model.space import Index
 from dse.plugins import registry
 from dse.search.exact.work import EffortError, Stop, StopError, limited, spend
 from dse.search.outcome import FAILING, INTERRUPTED, UNFINISHED, Certificate, Outcome
@@ -73,10 +67,6 @@ def run_search(
     ContractError
         A feasible design has a loss that is not finite, or the method fails.
     """
-    return beside_hosts(problem, _searched(problem, settings, progress))
-
-
-def _searched(problem: Searchable, settings: SearchSettings, progress: Progress | None) -> Outcome:
     check_search(problem, settings)
     method = registry.get(Method, settings.method)
     if method.proves:
@@ -179,58 +169,3 @@ def check_search(problem: Searchable, settings: SearchSettings) -> None:
     from dse.search.exact.prove import check_provable  # the engine, only now
 
     check_provable(problem, settings.method, budget=settings.budget, limit=settings.most_enumerated)
-
-
-def beside_hosts(problem: Searchable, outcome: Outcome) -> Outcome:
-    """Return an outcome with the designs of the host alone: evaluated, and on the front or not.
-
-    A search that was stopped examines nothing more.
-    """
-    if not isinstance(problem, Problem) or not len(problem.hosts):
-        return outcome
-    ledger = outcome.ledger
-    if outcome.certificate.way in (INTERRUPTED, FAILING):
-        return replace(outcome, ledger=replace(ledger, unknown=ledger.unknown + len(problem.hosts)))
-    hosts = problem.evaluate(problem.hosts)
-    fit = hosts.feasible
-    index = np.concatenate([problem.hosts[fit], outcome.front_index])
-    loss = np.concatenate([hosts.loss[fit], outcome.front_loss])
-    equals = np.ones(int(fit.sum()), dtype=np.int64)
-    others = (
-        np.ones(len(loss) - len(equals), dtype=np.int64)
-        if outcome.equals is None
-        else outcome.equals
-    )
-    rows, equals = front_rows(index, loss, np.append(equals, others))
-    order = distinct_rows(index[rows])
-    rows, equals = rows[order], equals[order]
-    feasible, known = outcome.feasible + int(fit.sum()), outcome.feasible_in_space
-    found = replace(
-        outcome,
-        front_index=index[rows],
-        front_loss=loss[rows],
-        equals=None if outcome.equals is None else equals,
-        sample_index=np.concatenate([problem.hosts, outcome.sample_index]),
-        ledger=replace(ledger, evaluated=ledger.evaluated + len(fit)),
-        feasible=feasible,
-        feasible_in_space=None if known is None else known + int(fit.sum()),
-    )
-    if feasible:
-        return replace(found, nearest_index=None, nearest_violation=None, satisfied=frozenset())
-    return _nearest_with(found, problem.hosts, hosts.violation)
-
-
-def _nearest_with(outcome: Outcome, index: Index, violation: NDArray[np.float64]) -> Outcome:
-    """Return an outcome without a feasible design with others, (n, d), and their violations."""
-    bits = (violation <= 0) @ (np.int64(1) << np.arange(violation.shape[1], dtype=np.int64))
-    satisfied = outcome.satisfied | {*bits.tolist()}
-    worst = np.where(np.isnan(violation), np.inf, violation).max(axis=1, initial=-np.inf)
-    first, known = int(worst.argmin()), outcome.nearest_violation
-    if known is not None and np.nan_to_num(known, nan=np.inf).max(initial=-np.inf) <= worst[first]:
-        return replace(outcome, satisfied=satisfied)
-    return replace(
-        outcome,
-        satisfied=satisfied,
-        nearest_index=index[first],
-        nearest_violation=violation[first],
-    )

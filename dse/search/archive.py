@@ -17,7 +17,7 @@ from dse.model.front import FrontSoFar, nondominated_by
 from dse.model.space import Block, Index, Points, as_index, one_block
 from dse.model.volume import History
 from dse.search.exact.work import LOOK, EffortError, most_byte, spend
-from dse.search.outcome import Certificate, Outcome
+from dse.search.outcome import FAILING, INTERRUPTED, Certificate, Outcome
 from dse.search.settings import FrontWatcher, beforehand, check_constraints
 from dse.search.settings import Progress as Progress
 from dse.search.settings import Searchable as Searchable
@@ -80,7 +80,8 @@ class Archive:
             for most in (FEASIBLE_SAMPLE, INFEASIBLE_SAMPLE)
         )
         self._satisfied: set[int] = set()
-        self._nearest: tuple[float, tuple[int, ...], NDArray[np.float64]] | None = None
+        self._nearest: tuple[float, bool, tuple[int, ...], NDArray[np.float64]] | None = None
+        self._hosts: Index = np.empty((0, axes), dtype=np.int64)
 
     @property
     def coordinates(self) -> tuple[Column | None, ...]:
@@ -224,6 +225,14 @@ class Archive:
         certificate = replace(certificate, infeasible=ruled_out, log=log)
         if certificate.finished and not self.evaluated + self.pruned + self.reference_evaluations:
             raise ContractError("a search that evaluated nothing has no outcome")
+        growth = self._history.growth(self.evaluated, self._front.best[1])
+        hosts: Index = getattr(self.problem, "hosts", self._hosts)
+        ledger = self.ledger
+        if certificate.way in (INTERRUPTED, FAILING):  # nothing more is examined
+            ledger = replace(ledger, unknown=ledger.unknown + len(hosts))
+        elif len(hosts):
+            self._take_hosts(hosts)
+            ledger = replace(ledger, evaluated=ledger.evaluated + len(hosts))
         nearest = None if self.feasible else self._nearest
         front, loss = self._front.best
         order = _lexicographic(front, self.problem.sizes)
@@ -235,20 +244,31 @@ class Archive:
             front_index=front[order],
             front_loss=loss[order],
             equals=None if known is None else self._front.equals[order],
-            sample_index=sample.take(different, axis=0),
-            ledger=self.ledger,
-            growth=self._history.growth(self.evaluated, loss),
+            sample_index=np.concatenate([self._hosts, sample.take(different, axis=0)]),
+            ledger=ledger,
+            growth=growth,
             feasible=self.feasible,
             failed=self.failed,
             failure=self.failure,
             feasible_in_space=known,
             reference_evaluations=self.reference_evaluations,
             certificate=certificate,
-            nearest_index=None if nearest is None else np.array(nearest[1], dtype=np.int64),
-            nearest_violation=None if nearest is None else nearest[2],
+            nearest_index=None if nearest is None else np.array(nearest[2], dtype=np.int64),
+            nearest_violation=None if nearest is None else nearest[3],
             satisfied=frozenset() if self.feasible else frozenset(self._satisfied),
             constraint_names=self.problem.constraint_names,
         )
+
+    def _take_hosts(self, hosts: Index) -> None:
+        """Evaluate the designs of the host alone (n, d), which no space holds, once."""
+        if len(self._hosts):
+            return
+        found, self._hosts = self.problem.evaluate(hosts), hosts
+        rows = np.flatnonzero(found.feasible)
+        self.feasible += len(rows)
+        self._front.add(hosts, rows, found.loss[rows])
+        if not self.feasible:
+            self._update_constraints(hosts, found.violation)
 
     def _require_room(self, wanted: int) -> None:
         if wanted > self.room:
@@ -282,8 +302,9 @@ class Archive:
         self._satisfied.update(np.unique(bits).tolist())
         worst = np.where(np.isnan(violation), np.inf, violation).max(axis=1, initial=-np.inf)
         row = _first(index, np.flatnonzero(worst == worst.min()))
-        candidate = (float(worst[row]), tuple(index[row].tolist()))
-        if self._nearest is None or candidate < self._nearest[:2]:
+        alone = bool((index[row] < 0).any())  # of equals the host alone is the last
+        candidate = (float(worst[row]), alone, tuple(index[row].tolist()))
+        if self._nearest is None or candidate < self._nearest[:3]:
             self._nearest = (*candidate, violation[row].copy())
 
 
@@ -293,7 +314,7 @@ def _keys(index: Index) -> list[bytes]:
 
 def _lexicographic(index: Index, sizes: tuple[int, ...]) -> NDArray[np.intp]:
     """Return the different rows, sorted by their first axis, then the second, ..."""
-    if math.prod(sizes) >= 2**63 or not sizes:
+    if math.prod(sizes) >= 2**63 or not sizes or index.min(initial=0) < 0:
         return distinct_rows(index)
     position = index @ np.array([math.prod(sizes[axis + 1 :]) for axis in range(len(sizes))])
     order = np.argsort(position)

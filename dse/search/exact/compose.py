@@ -68,10 +68,6 @@ TRIED = 500_000
 """Most work of the first reduction for each kind of scenarios."""
 
 
-Reduction = Callable[[Index], Index]
-"""Takes open scenarios, and returns those that remain open."""
-
-
 class Composer:
     """Composes the front of a problem."""
 
@@ -95,7 +91,7 @@ class Composer:
         held = 8 * (1 + len(problem.sizes))
         self.few, self.most = (fitting(rows, held) for rows in (FEW_ROWS, MOST_ROWS))
         self._together = fitting(TOGETHER, BOUND_BYTE)
-        self.reductions: tuple[Reduction, ...] = (
+        self.reductions: tuple[Callable[[Index], Index], ...] = (  # of open scenarios
             self.bounds_first,
             self.drop_replaceable_fleets,
             self.bound_and_close,

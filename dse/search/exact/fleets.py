@@ -86,9 +86,6 @@ Ends = tuple[Traits, Traits]
 Wanted = Mapping[str, tuple[bool, bool]]
 """Whether low and high values of each trait, or stage column, are wanted."""
 
-Band = tuple[float, float]
-"""Least and most capacity of fleets, bit/s."""
-
 Hopeful = Callable[[Traits, Traits], Flags]
 """Returns which fleets may lead to the front, by the least and largest values of their traits."""
 
@@ -128,18 +125,9 @@ class Fleets:
 
 @dataclass(frozen=True)
 class StageFleets:
-    """All fleets of a stage in scenarios of one kind.
+    """All fleets of a stage in scenarios of one kind, of which `point` (d,) is one.
 
-    Attributes
-    ----------
-    influence
-        The traits.
-    part
-        The stage and its axes.
-    point
-        A design of one of the scenarios, (d,).
-    floor
-        Demand on the stage, bit/s. Fleets below it are omitted.
+    `influence` has the traits.  Fleets that carry less than the `floor`, bit/s, are omitted.
     """
 
     influence: Influence
@@ -203,32 +191,31 @@ class StageFleets:
             }
         return Fleets(as_index(points, rows)[:, self.part.places], traits)
 
-    def open(self, index: Index, left: Sequence[int], band: Band | None = None) -> Fleet:
-        """Return fleets with open counts `left`, perhaps of a `band` of capacity."""
-        floor, ceiling = band or (self.floor, np.inf)
-        chosen = [place for place in self.part.places if place not in left]
-        floors = np.full(1, floor)
-        return open_fleet(self.part, self.space, index, chosen, floors, ceiling=ceiling)
+    def enclosed(
+        self, index: Index, left: Sequence[int], band: tuple[float, float]
+    ) -> tuple[Ends, float]:
+        """Return the ends of the traits of fleets with open counts `left`, and the most capacity.
 
-    def ends(self, fleet: Fleet, count: int) -> Ends:
-        """Return the ends of the traits of `count` open fleets."""
+        They lie in a `band` of capacity, bit/s.
+        """
+        chosen = [place for place in self.part.places if place not in left]
+        floor = np.full(1, band[0])
+        fleet = open_fleet(self.part, self.space, index, chosen, floor, ceiling=band[1])
         with np.errstate(all="ignore"):
             pairs = {name: ends(value) for name, value in self.influence.traits(fleet).items()}
+            most = float(ends(fleet.column(STAGE_CAPACITY))[1].max(initial=0.0))
         low, high = (
-            {name: np.broadcast_to(pair[end], count) for name, pair in pairs.items()}
+            {name: np.broadcast_to(pair[end], len(index)) for name, pair in pairs.items()}
             for end in (0, 1)
         )
-        return low, high
+        return (low, high), most
 
     @cached_property
     def hull(self) -> Ends | None:
         """Least and largest value of each trait, (1,) each, or None without a fleet."""
         if self.grows:
-            fleet = self.open(self.clocks, [*self.part.designs])
-            with np.errstate(all="ignore"):
-                most = ends(fleet.column(STAGE_CAPACITY))[1].max()
-            carrying = most >= self.floor * (1.0 - ROUNDING)
-            found = [self.ends(fleet, len(self.clocks))] if carrying else []
+            both, most = self.enclosed(self.clocks, [*self.part.designs], (self.floor, np.inf))
+            found = [both] if most >= self.floor * (1.0 - ROUNDING) else []
         else:
             found = [some.hull for some in self._blocks() if len(some)]
         if not found:
@@ -334,27 +321,17 @@ class StageFleets:
 
 @dataclass(frozen=True)
 class _Growth:
-    """The growth of fleets of a stage.
+    """The growth of fleets of a stage, in a band of capacities, with a limit of labels.
 
-    Attributes
-    ----------
-    columns
-        Wanted directions of stage columns. More capacity is better besides.
-    hopeful
-        As in `StageFleets.listed`.
-    useful
-        Capacity above which more is no better, bit/s.
-    band
-        Wanted capacities.
-    limit
-        Most labels.
+    `columns` are the wanted directions of stage columns.  More capacity is better besides, up to
+    the `useful` one, bit/s.
     """
 
     fleets: StageFleets
     columns: Wanted
     hopeful: Hopeful
     useful: float
-    band: Band
+    band: tuple[float, float]
     limit: int = FEW_LABELS
 
     def bands(self) -> Iterator[_Growth]:
@@ -427,8 +404,8 @@ class _Growth:
         kept = carried + rest >= floor * (1.0 - ROUNDING)
         kept &= carried <= ceiling * (1.0 + ROUNDING)
         index = index[np.broadcast_to(kept, len(index))]
-        opened = self.fleets.open(index, left, self.band)
-        return index[self.hopeful(*self.fleets.ends(opened, len(index)))]
+        both, _ = self.fleets.enclosed(index, left, self.band)
+        return index[self.hopeful(*both)]
 
     def _undominated(self, index: Index, left: Sequence[int]) -> Index:
         """Return the labels that no other one dominates, of equal ones one."""
@@ -464,19 +441,7 @@ def _signed(traits: Mapping[str, Column], wanted: Wanted, count: int) -> Matrix:
 
 @dataclass(frozen=True)
 class Node:
-    """Scenarios that share fleets.
-
-    Attributes
-    ----------
-    influence
-        The traits.
-    rows, scenarios
-        Positions of the scenarios, and the scenarios as designs (s, d).
-    stages
-        The fleets of each stage.
-    incumbents
-        Evaluated designs to compare bounds with.
-    """
+    """Scenarios that share fleets: their positions, as designs (s, d), and the fleets."""
 
     influence: Influence
     rows: NDArray[np.intp]
@@ -609,7 +574,7 @@ def fleet_kinds(
 ) -> tuple[Matrix, NDArray[np.intp], Sequence[str]]:
     """Return the different kinds of scenarios (s, d) for fleets, and the kind of each scenario.
 
-    The last column is the demand.  The named columns before it are quantities without stages.
+    The last column is the demand, those before it, which are named, are quantities without stages.
     """
     columns = bounds.problem.space.columns(scenarios)
     known = beside_stages(bounds, columns)

@@ -39,16 +39,9 @@ Enclosed = Callable[["Batch", "PartialDesigns"], StageColumns]
 
 @dataclass(frozen=True)
 class PartialDesigns:
-    """Partial designs.
+    """Partial designs (n, d), 0 on open axes, with the position of each one's scenario, ascending.
 
-    Attributes
-    ----------
-    scenario
-        Position of each row's scenario in its batch, (n,), ascending.
-    index
-        Design points (n, d), 0 on open axes.
-    block
-        The block of fleets that each row has of the stage being chosen, or None.
+    In the choice of a stage each may have a block of its fleets.
     """
 
     scenario: NDArray[np.intp]

@@ -74,20 +74,10 @@ Stop = Callable[[], bool]
 
 @dataclass
 class Work:
-    """The limits of work, and the work so far.
+    """The limits of work, the work so far, and the cause of its end.
 
-    Attributes
-    ----------
-    designs
-        Most work, in evaluated designs.
-    seconds, byte
-        Most CPU time, and most memory beyond the memory in use now.
-    stop
-        Returns whether to end early, or None.
-    spent
-        Work so far, in evaluated designs.
-    ended
-        Cause of the end, or "".
+    `designs` and `spent` are work in evaluated designs, `seconds` CPU time, and `byte` memory
+    beyond the memory in use now.  `stop` returns whether to end early.
     """
 
     designs: float = math.inf

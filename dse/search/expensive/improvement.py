@@ -29,18 +29,9 @@ _ROOT_TWO_PI = float(np.sqrt(2 * np.pi))
 
 @dataclass(frozen=True)
 class Candidates:
-    """Designs to choose a batch from, with the front in [0, 1].
+    """Designs (q, f) to choose a batch from: a process of each loss, and the chance to be feasible.
 
-    Attributes
-    ----------
-    processes
-        One for each of m losses.
-    features
-        (q, f)
-    mean, span
-        Predicted losses (q, m), in units of the range of the front (m,).
-    chance
-        Chance to be feasible, (q,).
+    Predicted losses `mean` (q, m) are in units of the range `span` (m,) of the front.
     """
 
     processes: Sequence[Process]
@@ -52,8 +43,7 @@ class Candidates:
     def choose(self, observed: Matrix, count: int, random: np.random.Generator) -> Index:
         """Return the rows of `count` designs, each the best if those before are as predicted.
 
-        Kriging believer (Ginsbourger, Le Riche and Carraro 2010): a design that was chosen counts
-        as seen with its mean, which leaves all means as they are and lowers the variances.
+        A design that was chosen leaves all means as they are and lowers the variances.
         """
         chosen: list[int] = []
         explained = [process.whitened(self.features) for process in self.processes]
@@ -97,16 +87,11 @@ def best(merit: Column, random: np.random.Generator) -> int:
 
 
 def boxes(front: Matrix, reference: Column) -> Matrix:
-    """Return disjoint boxes (b, 2, m), low and high corners, that the front leaves open.
+    """Return disjoint boxes (b, 2, m), low and high corners, that a front (n, m) leaves open.
 
     They hold all y < reference that no point of the front dominates, from -inf on.  Each point
     divides the boxes that it reaches: part k is below the point in objective k, and not below it in
     the objectives before.  (The partition of Lacour, Klamroth and Fonseca 2017 has fewer boxes.)
-
-    Parameters
-    ----------
-    front
-        (n, m), m >= 1, minimised. Dominated points and points beyond the reference do not count.
     """
     low, high = np.full((1, len(reference)), -np.inf), reference[np.newaxis]
     for point in counted(front, reference):
@@ -137,27 +122,10 @@ def counted(front: Matrix, reference: Column) -> Matrix:
 def expected_improvement(
     mean: Matrix, deviation: Matrix, front: Matrix, reference: Column
 ) -> Column:
-    """Return the expected hypervolume improvement of designs, (q,), in closed form.
+    """Return the expected hypervolume improvement, (q,), of losses with mean and deviation (q, m).
 
-    Emmerich, Deutz and Klinkenberg, "Hypervolume-based expected improvement: monotonicity
-    properties and exact computation", CEC 2011.  Independent normal objectives y add the volume
-    that y dominates of each box (l, u) that the front leaves open, so that
-
-        E = sum over boxes of prod_k (psi_k(u_k) - psi_k(l_k)),
-        psi_k(t) = E[max(t - y_k, 0)] = (t - mean_k) Phi(z) + deviation_k phi(z),
-        z = (t - mean_k) / deviation_k,  psi_k(-inf) = 0.
-
-    With one objective this is the expected improvement of Jones, Schonlau and Welch (1998).
-    Of a front of 4 objectives at most 24 points count, of more at most 8.
-
-    Parameters
-    ----------
-    mean, deviation
-        (q, m), deviations above 0.
-    front
-        (n, m), minimised.
-    reference
-        (m,), the point up to which volume counts.
+    The sum over boxes of `docs/expensive.md`, with psi_k(t) = E[max(t - y_k, 0)].  The volume up to
+    a reference point (m,) counts.
     """
     corners = boxes(front, reference)
     total = np.ones((len(mean), len(corners)))

@@ -60,23 +60,19 @@ class Features:
 
 @dataclass(frozen=True)
 class Process:
-    """A Gaussian process, given observations (Rasmussen and Williams 2006, chapter 2).
-
-        y(x) = c + f(x) + e,  cov(f(x), f(x')) = s (1 + r + r^2 / 3) exp(-r),
-        r^2 = 5 sum_k ((x_k - x'_k) / l_k)^2
+    """A Gaussian process, given observations (`docs/expensive.md`: its model and equations).
 
     Attributes
     ----------
     features
         (n, d), each in [0, 1].
     constant
-        c, the mean of the observations.
+        The mean of the observations.
     parameters
-        Logarithms of the d lengths, of s and of the variance of the noise e.
-    factor
-        Lower Cholesky factor of the covariance of the observations, (n, n).
-    weights
-        The inverse of that covariance times y - c, (n,).
+        Logarithms of the d lengths, of s and of the variance of the noise.
+    factor, weights
+        Lower Cholesky factor (n, n) of the covariance of the observations, and its inverse times
+        the observations less their mean, (n,).
     """
 
     features: Matrix
@@ -86,7 +82,7 @@ class Process:
     weights: Column
 
     def mean(self, features: Matrix) -> Column:
-        """Return the posterior mean, (q,), of designs (q, d): eq. 2.25, block by block."""
+        """Return the posterior mean, (q,), of designs (q, d), block by block."""
         blocks = np.array_split(features, 1 + len(features) // BLOCK)
         parts = [self.between(block, self.features) @ self.weights for block in blocks]
         return self.constant + np.concatenate(parts)

@@ -45,12 +45,7 @@ LEAST_ERROR = 0.2
 def improve(search: Search, *, seed: int, population: int, candidates: int) -> None:
     """Search by expected hypervolume improvement until the room is used.
 
-    Parameters
-    ----------
-    search, seed, population
-        Arguments of a `Method`.
-    candidates
-        Most designs that are drawn for a batch: all of a smaller space.
+    At most so many `candidates` are drawn for a batch: all of a smaller space.
     """
     random, threads = np.random.default_rng(seed), ThreadpoolController()
     features, learner = Features(search), Learner()
@@ -187,9 +182,8 @@ class Learner:
     def chances(self, features: Matrix, violation: Matrix, pool: Matrix) -> Column:
         """Return the chance of each design (q, f) to be feasible, after violations (n, k).
 
-        A constraint has a Gaussian process of its violations v, on the scale asinh(v / median |v|).
-        Binary violations, and designs that failed, are -1 and 1.  A constraint is met with the
-        chance Phi(-mean / e), for the root mean square e of the leave-one-out errors.
+        A constraint is met with the chance Phi(-mean / e), for the root mean square e of the
+        leave-one-out errors of its process.
         """
         chance: Column = np.ones(len(pool))
         for column in np.flatnonzero(~(violation <= 0).all(axis=0)).tolist():
@@ -216,7 +210,10 @@ def straight(loss: Column) -> Column:
 
 
 def _scaled(violation: Column) -> tuple[Column, Column]:
-    """Return which rows count, and their violations on a scale with the same 0."""
+    """Return which rows count, and their violations v as asinh(v / median |v|).
+
+    Binary violations, and designs that failed, are -1 and 1.
+    """
     finite = np.isfinite(violation)
     if len(np.unique(violation[finite])) < 3:
         return np.ones(len(violation), dtype=bool), np.where(violation <= 0, -1.0, 1.0)
