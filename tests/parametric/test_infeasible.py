@@ -29,7 +29,7 @@ from dse.reports.designs import described
 from dse.reports.text import table_text
 from dse.runs import finished
 from dse.search import SearchSettings, conflicts
-from dse.search.exact import incumbents, prove
+from dse.search.exact import compose, prove
 from dse.study import study
 from dse.study.overrides import override
 from dse.study.schema import FIELDS
@@ -369,7 +369,7 @@ def test_composed_and_enumerated_say_the_same(data: dict[str, Any]) -> None:
     assume(found.problem.size <= 500)
     assume(not everything(found.problem).feasible.any())
     every = said(found, "enumerate")
-    with patch.object(prove, "ENOUGH", 0), patch.object(incumbents, "RANDOM", 64):
+    with patch.object(prove, "ENOUGH", 0), patch.object(compose, "RANDOM", 64):
         composed = said(found, "compose")
     assert composed == every
 

@@ -12,6 +12,7 @@ in batches.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -21,13 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.model.bounds import Bounds
-from dse.model.front import dominated
+from dse.model.evaluation import Evaluation, distinct, distinct_rows
+from dse.model.front import dominated, nondominated
 from dse.model.problem import Problem
 from dse.model.space import Index, blocks
 from dse.model.stage import stage_parts
 from dse.search.archive import Archive, Progress
 from dse.search.exact.fleets import Fleets, fleet_kinds, nodes_of
-from dse.search.exact.incumbents import Incumbents, Log, seeds
 from dse.search.exact.partial import (
     MOST_FLEETS,
     Batch,
@@ -37,13 +38,16 @@ from dse.search.exact.partial import (
     blocks_of,
     blocks_within,
     counts_of,
+    seeds,
     weighed,
 )
 from dse.search.exact.work import (
     BOUND_BYTE,
     CALL,
     CHUNK,
+    COMPARED,
     ROW,
+    SORTED,
     EffortError,
     NotComposedError,
     TooMuchWorkError,
@@ -51,6 +55,7 @@ from dse.search.exact.work import (
     limited,
     spend,
 )
+from dse.search.outcome import Certificate
 
 FEW_ROWS, MOST_ROWS = 200_000, 60_000
 """Partial designs in memory at once, of one stage and in all."""
@@ -66,6 +71,104 @@ _FIRST = 16
 
 TRIED = 500_000
 """Most work of the first reduction for each kind of scenarios."""
+
+RANDOM = 2048
+"""Designs drawn at random."""
+
+_FEW = 1_000
+"""Size of a front of up to three losses from which on more rows take no longer to compare."""
+
+
+class Log(list[tuple[str, bool, int]]):
+    """Numbers of pruned designs: by which reduction, and whether as infeasible, or dominated.
+
+    Designs with replaceable fleets are dominated ones.
+    """
+
+    reduction = ""
+    """The current reduction."""
+
+    def settle(self, designs: int, *, infeasible: bool = False) -> None:
+        """Count designs that are pruned."""
+        self.append((self.reduction, infeasible, designs))
+
+    @property
+    def pruned(self) -> int:
+        """Number of pruned designs."""
+        return sum(designs for _, _, designs in self)
+
+    def certificate(self, way: str, reason: str, most: float) -> Certificate:
+        """Return the account of these designs, of which at most so many are different ones."""
+        dominated_, infeasible = Counter[str](), Counter[str]()
+        for name, missing, designs in self:
+            (infeasible if missing else dominated_)[name] += designs
+        over = max(0, self.pruned - most)
+        for name, designs in dominated_.items():
+            dominated_[name] -= int(min(over, designs))
+            over -= min(over, designs)
+        return Certificate(
+            way=way,
+            reason=reason,
+            dominated=dominated_.total(),
+            infeasible=infeasible.total(),
+            log=infeasible + dominated_,
+        )
+
+
+class Incumbents:
+    """The best known losses and designs, to compare bounds with."""
+
+    def __init__(self, archive: Archive, objectives: int) -> None:
+        """Start with nothing known."""
+        self.archive = archive
+        self.loss = np.empty((0, objectives))
+        self.designs: Index = np.empty((0, len(archive.sizes)), dtype=np.int64)
+
+    def dominated(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which losses (n, m) an evaluated design dominates."""
+        count, losses = self.loss.shape
+        spend(len(loss) * (count if losses > 3 else min(count, _FEW)) // COMPARED)
+        return dominated(loss, self.loss)
+
+    def draw(self) -> None:
+        """Evaluate random designs."""
+        sizes = self.archive.sizes
+        drawn = np.random.default_rng(0).integers(0, sizes, size=(RANDOM, len(sizes)))
+        self.compare(distinct(drawn))
+
+    def compare(self, index: Index) -> tuple[Evaluation, NDArray[np.bool_]]:
+        """Evaluate designs to compare bounds with, and return the feasible, undominated ones."""
+        found = self.archive.evaluate_reference(index)
+        hopeful = self._remember(index, found)  # before the effort may end
+        spend(len(index) + CALL)
+        return found, hopeful
+
+    def evaluate(self, index: Index) -> None:
+        """Evaluate designs that may be on the front and have not been evaluated before."""
+        if len(index):
+            self._remember(index, self.archive.evaluate_new(index))
+            spend(len(index) + CALL)
+
+    def settle(self) -> None:
+        """Put the incumbents on the front, at the end of an unfinished proof."""
+        known = {loss.tobytes() for loss in self.archive.front[1]}
+        new = [row for row, loss in enumerate(self.loss) if loss.tobytes() not in known]
+        if new:
+            self.archive.evaluate_new(self.designs[new])
+
+    def _remember(self, index: Index, evaluation: Evaluation) -> NDArray[np.bool_]:
+        """Return which designs are feasible, and not dominated by any that was evaluated."""
+        hopeful = evaluation.feasible.copy()
+        every = np.concatenate([self.loss, evaluation.loss[hopeful]])
+        if len(every):
+            best = nondominated(every)
+            hopeful[hopeful] = best[len(self.loss) :]
+            known = self.designs[best[: len(self.loss)]]
+            designs, every = np.concatenate([known, index[hopeful]]), every[best]
+            rows = distinct_rows(every)
+            self.loss, self.designs = every[rows], designs[rows]
+            spend(len(best) * len(every) // SORTED)
+        return hopeful
 
 
 class Composer:
@@ -168,7 +271,7 @@ class Composer:
             self._seed(self._batch(scenarios[first : first + BATCH]))
         open_ = np.ones(len(scenarios), dtype=bool)
         with suppress(TooMuchWorkError):
-            for node in nodes_of(self.bounds, self.parts, scenarios, self.incumbents):
+            for node in nodes_of(self.bounds, self.parts, scenarios, self._dominated):
                 for some, wanted, enough in node.alike():
                     self._show()
                     with suppress(NotComposedError):

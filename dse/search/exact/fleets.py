@@ -38,7 +38,6 @@ from dse.model.front import nondominated
 from dse.model.influence import Influence, beside_stages
 from dse.model.space import Block, Index, Space, as_index, one_block
 from dse.model.stage import ROUNDING, SHARED_COLUMNS, Columns, StageParts, dependent_streams
-from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.partial import blocks_within, expanded, open_fleet
 from dse.search.exact.work import CALL, FILTER, ROW, SORT, SORTED, NotComposedError, fitting, spend
 
@@ -262,15 +261,10 @@ class StageFleets:
         return self._carrying(self.point[np.newaxis][:0])
 
     def listed(self, wanted: Wanted, enough: float, hopeful: Hopeful, *, banded: bool) -> Fleets:
-        """Return the fleets that no other one replaces, equal ones together.
+        """Return the fleets that no other one replaces, equal ones together, if not too many.
 
         A capacity of more than `enough` is no better.  Those that are not `hopeful` are omitted.
         They grow all at once, or `banded`.
-
-        Raises
-        ------
-        TooManyLabelsError
-            Too many labels or fleets are left.
         """
         kept = self.none
         for some in self._candidates(wanted, enough, hopeful, banded=banded):
@@ -447,7 +441,7 @@ class Node:
     rows: NDArray[np.intp]
     scenarios: Index
     stages: tuple[StageFleets, ...]
-    incumbents: Incumbents
+    dominated: Callable[[Matrix], Flags]
 
     @cached_property
     def hulls(self) -> list[Ends]:
@@ -513,12 +507,7 @@ class Node:
     def listed(self, wanted: Wanted, enough: float) -> list[Fleets]:
         """Return the fleets of each stage that may lead to the front, without replaceable ones.
 
-        All lists are empty if one is.
-
-        Raises
-        ------
-        TooManyLabelsError
-            They are too many.
+        All lists are empty if one is.  Raise `TooManyLabelsError` if they are too many.
         """
         found: dict[int, Fleets] = {}
         order = sorted(range(len(self.stages)), key=lambda stage: self.stages[stage].count)
@@ -565,7 +554,7 @@ class Node:
                 both = {**known, stage: (least, most)}
                 loss, violation = self._bounds(scenario[np.newaxis], both, len(rows))
                 met = (violation <= 0).all(axis=1)
-                found[rows[met]] = ~self.incumbents.dominated(loss[met])
+                found[rows[met]] = ~self.dominated(loss[met])
         return found
 
 
@@ -589,9 +578,15 @@ def fleet_kinds(
 
 
 def nodes_of(
-    bounds: Bounds, parts: Sequence[StageParts], scenarios: Index, incumbents: Incumbents
+    bounds: Bounds,
+    parts: Sequence[StageParts],
+    scenarios: Index,
+    dominated: Callable[[Matrix], Flags],
 ) -> Iterator[Node]:
-    """Yield the nodes of scenarios (s, d), without those in which a stage has no fleet."""
+    """Yield the nodes of scenarios (s, d), without those in which a stage has no fleet.
+
+    Bounds that are `dominated` lead to no design of the front.
+    """
     keys, which, known = fleet_kinds(bounds, parts, scenarios)
     for position, key in enumerate(keys):
         rows = np.flatnonzero(which == position)
@@ -602,6 +597,6 @@ def nodes_of(
         own = [replace(part, stage=part.stage.at(columns)) for part in parts]
         point, floor = scenarios[rows[0]], float(key[-1])
         stages = tuple(StageFleets(influence, part, point, floor) for part in own)
-        node = Node(influence, rows, scenarios[rows], stages, incumbents)
+        node = Node(influence, rows, scenarios[rows], stages, dominated)
         if node.complete and (node := node.without_empty()).complete:
             yield node

@@ -1,4 +1,4 @@
-"""Partial designs in batches of scenarios, their bounds, and the decisions that complete them."""
+"""Partial designs in batches of scenarios, their bounds, decisions on them, and first designs."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from dse.algebra.enclosure import Enclosure, hull
 from dse.contract import Column
 from dse.model.bounds import Bounds
+from dse.model.evaluation import distinct
 from dse.model.fleet import STAGE_COLUMNS, Fleet
 from dse.model.space import Block, Index, Space, as_index, blocks, one_block
 from dse.model.stage import Columns, StageParts
@@ -29,6 +30,9 @@ _WITHIN = 8
 
 _MOST_CHOICES = 64
 """Most choices of the first counts of a fleet in one decision."""
+
+_SEEDS, _FEW_SEEDS = 16_384, 64
+"""First designs in all scenarios of a batch together, and fleets of each stage in them."""
 
 StageColumns = Mapping[str, Any]
 """Values or enclosures of the columns of one stage."""
@@ -87,10 +91,7 @@ class Batch:
     def bound(
         self, rows: PartialDesigns, chosen: Mapping[int, Enclosed]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the least losses and violations of partial designs.
-
-        `chosen` encloses the stages that are chosen, in part or whole.
-        """
+        """Return the least losses and violations of partial designs with some `chosen` stages."""
         columns: Columns = at_rows(self.columns, rows.scenario)
         known = [
             chosen[place](self, rows) if place in chosen else at_rows(hull, rows.scenario)
@@ -331,3 +332,51 @@ def weighed(
     """Return the number of designs of partial designs: `each`, times its scenario's weight."""
     counts = np.bincount(scenario, each, minlength=len(weights))
     return sum(int(count) * int(weight) for count, weight in zip(counts, weights, strict=True))
+
+
+def seeds(batch: Batch) -> Index:
+    """Return some designs of each scenario: fleets of one or two designs that just suffice."""
+    rng = np.random.default_rng(0)
+    choices = [_fleets(batch, part, rng) for part in batch.parts]
+    picks = _picks([choice.shape[1] for choice in choices], _SEEDS // len(batch.index), rng)
+    index = np.repeat(batch.index, len(picks), axis=0)
+    for place, (part, choice) in enumerate(zip(batch.parts, choices, strict=True)):
+        own = choice[:, picks[:, place]]
+        index[:, part.places] = own.reshape(len(index), len(part.places))
+    return distinct(index)
+
+
+def _picks(sizes: Sequence[int], most: int, rng: np.random.Generator) -> Index:
+    """Return every combination of choices, a row each, or `most` random ones of more."""
+    if math.prod(sizes) > most:
+        return np.stack([rng.integers(size, size=most) for size in sizes], axis=1)
+    return as_index(one_block(tuple(sizes)))
+
+
+def _fleets(batch: Batch, part: StageParts, rng: np.random.Generator) -> Index:
+    """Return fleets of a stage as positions on its axes, (scenarios, fleets, axes)."""
+    space, scenarios = batch.space, len(batch.index)
+    sizes = [space.sizes[place] for place in part.places]
+    if not part.designs:
+        whole = math.prod(sizes)
+        some = np.arange(whole) if whole <= _FEW_SEEDS else rng.integers(whole, size=_FEW_SEEDS)
+        positions = np.stack(np.unravel_index(some, sizes), axis=1).astype(np.int64)
+        return np.repeat(positions[np.newaxis], scenarios, axis=0)
+    floor = np.broadcast_to(batch.floor(np.arange(scenarios)), (scenarios,))
+    fastest = [0 if place in part.designs else space.sizes[place] - 1 for place in part.places]
+    filled = part.stage.filled(batch.columns)
+    found = []
+    for pair in itertools.product(part.designs, repeat=2):
+        positions, missing = np.tile(np.array(fastest, dtype=np.int64), (scenarios, 1)), floor
+        for place in dict.fromkeys(pair):
+            axis, design = space.axes[place], part.designs[place]
+            values = axis.columns[axis.unit_name]
+            bandwidth = part.stage.designs.bandwidth_bit_per_s[design] * filled[design]
+            wanted = missing / bandwidth * (1 - 1e-12)
+            wanted = np.ceil(wanted) if place == pair[1] else np.floor(wanted)
+            order = np.argsort(values, kind="stable")
+            at = np.searchsorted(values[order], wanted).clip(max=len(values) - 1)
+            positions[:, part.places.index(place)] = order[at]
+            missing = np.maximum(missing - values[order[at]] * bandwidth, 0.0)
+        found.append(positions)
+    return np.stack(found, axis=1)

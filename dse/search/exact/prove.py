@@ -95,13 +95,7 @@ def is_measured(problem: Searchable) -> bool:
 
 
 def check_enumerable(problem: Searchable, *, budget: int | None, limit: int) -> None:
-    """Raise an error for a space above `limit` or a given `budget`.
-
-    Raises
-    ------
-    TooLargeError
-        The message prints the size as a product.
-    """
+    """Raise `TooLargeError` for a space above `limit` or a given `budget`, as a product."""
     left, bound = left_of(problem), limit if budget is None else min(budget, limit)
     if left <= bound:
         return

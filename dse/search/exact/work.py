@@ -10,9 +10,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dse.errors import TooLargeError
 from dse.search.outcome import INTERRUPTED
 
@@ -24,9 +21,6 @@ FILTER, SORT = 4, 40
 
 COMPARED, SORTED = 100, 700
 """Pairs of losses for the work of a design: many losses with a front, and with each other."""
-
-_FEW = 1_000
-"""Size of a front of up to three losses from which on more rows take no longer to compare."""
 
 CALL = 10_000
 """Fixed work of an evaluation or a bound, in evaluated designs."""
@@ -137,13 +131,7 @@ def limited(
 
 
 def spend(designs: int) -> None:
-    """Count the work of evaluating so many designs together.
-
-    Raises
-    ------
-    TooMuchWorkError, EffortError
-        When a limit is reached, or the search is to stop.
-    """
+    """Count the work of evaluating so many designs together, and raise an error at a limit."""
     for work in _WORKS.get():
         work.spend(designs)
 
@@ -163,12 +151,6 @@ def most_byte() -> float:
 def fitting(rows: int, byte: int) -> int:
     """Return the number of rows of so many bytes to process at once, `rows` if memory allows."""
     return int(max(1, min(rows, most_byte() / (COPIES * byte))))
-
-
-def spend_comparing(rows: int, front: NDArray[np.float64]) -> None:
-    """Count the work of comparing so many rows with a front (f, m)."""
-    count, losses = front.shape
-    spend(rows * (count if losses > 3 else min(count, _FEW)) // COMPARED)
 
 
 def _resident_byte() -> int:
