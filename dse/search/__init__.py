@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 from dse.contract import Method
 from dse.contract.methods import OptionValue
 from dse.errors import FOREIGN, BudgetError, ContractError, DseError, TooLargeError
-from dse.model.evaluation import Evaluation
 from dse.model.problem import Problem
 from dse.plugins import registry
 from dse.search.exact.work import EffortError, Stop, StopError, limited, spend
-from dse.search.outcome import FAILING, INTERRUPTED, UNFINISHED, Certificate, Outcome
+from dse.search.outcome import FAILING, UNFINISHED, Certificate, Outcome
 from dse.search.settings import Progress, Searchable, SearchSettings, check_constraints, left_of
 
 if TYPE_CHECKING:
@@ -24,14 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FAILING",
-    "INTERRUPTED",
-    "UNFINISHED",
-    "Certificate",
-    "Evaluation",
     "Outcome",
     "Progress",
     "SearchSettings",
-    "Searchable",
     "Stop",
     "check_search",
     "planned",
@@ -49,16 +43,7 @@ COPIES, KEPT_BYTE = 2, 500
 def run_search(
     problem: Searchable, settings: SearchSettings, progress: Progress | None = None
 ) -> Outcome:
-    """Search `problem` and return the outcome.
-
-    Parameters
-    ----------
-    problem
-        Evaluates rows of indices.
-    settings
-        Method, budget and seed.
-    progress
-        Called with (designs evaluated, designs planned) after every batch.
+    """Search `problem` and return the outcome, with the host alone beside its space.
 
     Raises
     ------
@@ -126,10 +111,7 @@ def run_method(
 ) -> Outcome:
     """Run a sampling method while an archive has room, and return the outcome.
 
-    Raises
-    ------
-    ContractError
-        The method fails, or asks for no designs, or for too many.
+    Raise `ContractError` if it fails, or asks for no designs, or for too many.
     """
     given = {option.name: option.default for option in method.options} | dict(options or {})
     try:

@@ -47,10 +47,7 @@ class _Probe(Problem):
 def any_design(problem: Problem) -> Index | None:
     """Return a design (1, d) that meets every constraint, None when there is none.
 
-    Raises
-    ------
-    TooLargeError
-        When the time of `limited` does not suffice.
+    Raise `TooLargeError` if the time of `limited` does not suffice.
     """
     hosts = problem.hosts[problem.evaluate(problem.hosts).feasible]
     if len(hosts):

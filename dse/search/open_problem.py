@@ -28,13 +28,7 @@ class OpenProblem(Problem):
     def evaluate(
         self, points: Points, changed: Mapping[str, Column] | None = None, *, draws: int = 1
     ) -> Evaluation:
-        """Evaluate designs as `Problem.evaluate` does.
-
-        Raises
-        ------
-        ArgumentError
-            When they are not rows of positions on the axes.
-        """
+        """Evaluate designs as `Problem.evaluate` does, or raise `ArgumentError` for wrong rows."""
         known = points if isinstance(points, Block) else self.rows(points)
         return super().evaluate(known, changed, draws=draws)
 
@@ -46,11 +40,6 @@ class OpenProblem(Problem):
         """Return it as a problem of pymoo: whole numbers, losses ``F`` and violations ``G``.
 
         The losses of infeasible designs are 0, for pymoo ranks those by violation.
-
-        Raises
-        ------
-        MissingLibraryError
-            Without pymoo.
         """
         found: ProblemOfStudy = _adapter("to_pymoo", "pymoo").ProblemOfStudy(self)
         return found
@@ -62,41 +51,17 @@ class OpenProblem(Problem):
         problem.optuna)``.  A choice is suggested by its labels, an ordered axis by position.  The
         losses of infeasible designs are 0: samplers rank those by violation.  The attribute
         ``design`` of the trial is the text of its design.
-
-        Raises
-        ------
-        MissingLibraryError
-            Without Optuna.
         """
-        adapter = _adapter("optuna", "optuna")
-        row = np.array(adapter.suggested(trial, self.space.axes))
-        trial.set_user_attr("design", self.space.point_text(row))
-        found = self.evaluate(row[np.newaxis])
-        adapter.tell_missed(trial, self.constraint_names, found.violation[0])
-        return tuple(found.loss[0].tolist()) if found.feasible[0] else (0.0,) * found.loss.shape[1]
+        found: tuple[float, ...] = _adapter("optuna", "optuna").losses_of(self, trial)
+        return found
 
     def to_optuna(self, rows: Index, **settings: Any) -> Trials:
         """Return designs as the trials of a new study of Optuna, as `optuna` suggests them.
 
         Values have the names of their goals.  `settings` are arguments of `optuna.create_study`.
-
-        Raises
-        ------
-        ArgumentError
-            When they are not rows of positions on the axes.
-        MissingLibraryError
-            Without Optuna.
         """
-        adapter = _adapter("to_optuna", "optuna")
-        designs = [
-            {
-                axis.name: place if axis.ordered else axis.labels[place]
-                for axis, place in zip(self.space.axes, row, strict=True)
-            }
-            for row in self.rows(rows).tolist()
-        ]
-        losses = [goal.loss for goal in self.goals]
-        found: Trials = adapter.trials_of(self.optuna, designs, losses, settings)
+        adapter, designs = _adapter("to_optuna", "optuna"), self.rows(rows)
+        found: Trials = adapter.trials_of(self, designs, settings)
         return found
 
     def rows(self, given: Any) -> Index:

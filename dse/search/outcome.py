@@ -24,14 +24,12 @@ class Certificate:
 
     Attributes
     ----------
-    way
-        ``enumerated``, ``composed``, ``sampled``, ``unfinished``, ``interrupted`` or ``failing``.
-    reason
-        Reason for this way.
-    dominated
-        Unevaluated designs with a dominated bound, or with replaceable fleets.
-    infeasible
-        Unevaluated designs that miss a constraint, as bounds show.
+    way, reason
+        ``enumerated``, ``composed``, ``sampled``, ``unfinished``, ``interrupted`` or ``failing``,
+        and why.
+    dominated, infeasible
+        Unevaluated designs: with a dominated bound, or with replaceable fleets, and those that
+        miss a constraint, as bounds show.
     log
         Number of these designs by reduction.
     """
@@ -61,27 +59,22 @@ class Outcome:
         Number of designs of the space with each of these vectors (p,), or None if unknown.
     sample_index
         A uniform sample (q, d) of the feasible and of the infeasible evaluated designs, or all.
-    ledger
-        Account of the designs of the space.
+    ledger, certificate
+        Account of the designs of the space, and of the unevaluated ones.
     growth
         Growth of the front of a heuristic: evaluations, share of the hypervolume.
-    feasible
-        Number of distinct evaluated designs that meet every constraint.
+    feasible, feasible_in_space
+        Number of distinct evaluated designs that meet every constraint, and of those of the space,
+        or None if bounds pruned some.
     failed, failure
         Number of designs without values, which count as infeasible, and the first cause.
-    feasible_in_space
-        Number of feasible designs of the space, or None if bounds pruned some.
     reference_evaluations
         Designs evaluated only to compare bounds with.
-    certificate
-        Account of unevaluated designs.
     nearest_index, nearest_violation
         If nothing is feasible, the design (d,) with the least largest violation, the first of
         equals, and its violations (k,).  Otherwise None.
-    satisfied
+    satisfied, constraint_names
         If nothing is feasible, the sets of constraints that designs meet: bit j is constraint j.
-    constraint_names
-        The constraints in the order of the bits.
     """
 
     front_index: Index

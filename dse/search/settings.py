@@ -205,10 +205,7 @@ def _fault(name: str, value: object, bound: str) -> Fault:
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """CPU time from now on, and memory beyond the memory in use now.
-
-    Infinite values leave ``search.effort`` and ``search.memory`` of the study as they are.
-    """
+    """CPU time from now on, and memory beyond the memory in use now: infinite if not limited."""
 
     seconds: float = math.inf
     byte: float = math.inf
@@ -227,13 +224,7 @@ class Budget:
 
 
 def budget_of(time: str | None) -> Budget:
-    """Return a budget of time as it is written: ``60 s``.
-
-    Raises
-    ------
-    UnitError
-        When it is no time above 0.
-    """
+    """Return a budget of time as it is written: ``60 s``.  Raise `UnitError` if it is none."""
     if time is None:
         return Budget()
     try:

@@ -17,16 +17,14 @@ from dse.plugins import registry
 from dse.search import run_method
 from dse.search.archive import Archive
 from dse.search.expensive import process as processes
-from dse.search.expensive.improvement import (
+from dse.search.expensive.process import Features, Process, fitted
+from dse.search.expensive.search import (
     Candidates,
+    Learner,
+    between,
     boxes,
     counted,
     expected_improvement,
-)
-from dse.search.expensive.process import Features, Process, fitted
-from dse.search.expensive.search import (
-    Learner,
-    between,
     explore,
     extremes,
     goals,

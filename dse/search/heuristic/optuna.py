@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -22,7 +22,7 @@ from optuna.trial import BaseTrial, FixedTrial, create_trial
 
 from dse.contract import Column, Index, Search
 from dse.contract.methods import Axes
-from dse.model.space import Axis
+from dse.model.problem import Problem
 from dse.search.heuristic.scales import clipped, nearest_positions
 
 Trials = optuna.Study
@@ -33,17 +33,10 @@ MOST_WHOLE = 1_000
 
 
 def ask_and_tell(search: Search, sampler: BaseSampler, *, seed: int, population: int) -> None:
-    """Evaluate the batches of a sampler until the room is used.
+    """Evaluate the batches of a seeded sampler of Optuna, or of its kind, until the room is used.
 
     Samplers repeat designs.  For every repetition the next batch has one random new design, so
     that the search always ends.
-
-    Parameters
-    ----------
-    search, seed, population
-        Arguments of a `Method`.
-    sampler
-        A seeded sampler of Optuna, or of its kind.
     """
     substitutes = np.random.default_rng(seed)
     axes = _Parameters(search)
@@ -71,32 +64,35 @@ def tell_missed(trial: BaseTrial, names: Iterable[str], violation: Column) -> No
         trial.set_constraint(name, value)
 
 
-def suggested(trial: BaseTrial, axes: Sequence[Axis]) -> list[int]:
-    """Return the positions on the axes that a trial suggests, choices by their labels."""
-    return [
+def losses_of(problem: Problem, trial: BaseTrial) -> tuple[float, ...]:
+    """Return the losses of a trial, choices of which have labels, and set its attributes."""
+    row = [
         trial.suggest_int(axis.name, 0, axis.size - 1)
         if axis.ordered
         else axis.labels.index(trial.suggest_categorical(axis.name, axis.labels))
-        for axis in axes
+        for axis in problem.space.axes
     ]
+    design = np.array(row)
+    trial.set_user_attr("design", problem.space.point_text(design))
+    found = problem.evaluate(design[np.newaxis])
+    tell_missed(trial, problem.constraint_names, found.violation[0])
+    return tuple(np.where(found.feasible[0], found.loss[0], 0.0).tolist())
 
 
-def trials_of(
-    objective: Callable[[Any], Sequence[float]],
-    designs: Iterable[Mapping[str, Any]],
-    names: list[str],
-    settings: Mapping[str, Any],
-) -> Trials:
-    """Return a new study that has a trial for each of the designs, and names of its values."""
+def trials_of(problem: Problem, designs: Index, settings: Mapping[str, Any]) -> Trials:
+    """Return a new study that has a trial for each design (n, d), and names of its values."""
+    names = [goal.loss for goal in problem.goals]
     with quiet():
         study = optuna.create_study(directions=["minimize"] * len(names), **settings)
         study.set_metric_names(names)
-        for design in designs:
-            trial = FixedTrial(dict(design))
-            values = objective(trial)
+        for row in designs.tolist():
+            axes = zip(problem.space.axes, row, strict=True)
+            trial = FixedTrial(
+                {axis.name: at if axis.ordered else axis.labels[at] for axis, at in axes}
+            )
             study.add_trial(
                 create_trial(
-                    values=values,
+                    values=losses_of(problem, trial),
                     params=trial.params,
                     distributions=trial.distributions,
                     user_attrs=trial.user_attrs,

@@ -51,18 +51,19 @@ def evolve(
 ) -> None:
     """Run a genetic algorithm, which sees every design once, until the room is used.
 
-    Parameters
-    ----------
-    search, seed, population
-        Arguments of a `Method`.
-    create
-        Makes the algorithm, given ``pop_size``, ``sampling``, ``crossover``, ``mutation`` and
-        ``eliminate_duplicates``: a class of pymoo, or a function that sets more.
-    eta
-        Distribution index of mutations along an order.
+    `create` makes it, given ``pop_size``, ``sampling``, ``crossover``, ``mutation`` and
+    ``eliminate_duplicates``: a class of pymoo, or a function that sets more.  `eta` is the
+    distribution index of mutations along an order.
     """
-    random = np.random.default_rng(seed)
-    algorithm = _algorithm(search, create, random, population, eta)
+    random, scales = np.random.default_rng(seed), Scales(search)
+    algorithm = create(
+        pop_size=population,
+        sampling=search.unseen(random, min(population, search.room)),
+        crossover=_MixedCrossover(scales),
+        mutation=_MixedMutation(search.sizes, scales, eta),
+        eliminate_duplicates=_Unseen(search),
+    )
+    algorithm.mating.n_max_iterations = MATING_ATTEMPTS
     sizes = {"n_var": len(search.sizes), "n_obj": search.objective_count}
     problem = pymoo.core.problem.Problem(n_ieq_constr=search.constraint_count, **sizes)
     algorithm.setup(problem, termination=NoTermination(), seed=seed)
@@ -82,36 +83,12 @@ def evolve(
 
 
 def niching(objectives: int, population: int) -> tuple[Callable[..., GeneticAlgorithm], int]:
-    """Return what makes NSGA-III for so many objectives, and its population.
-
-    There are as many Das-Dennis directions as fit into the population, which grows to the
-    number of objectives if it is smaller.
-    """
+    """Return what makes NSGA-III for so many objectives, and its population (`dse.methods`)."""
     parts = max(1, get_partition_closest_to_points(population, objectives))
     directions = get_reference_directions("das-dennis", objectives, n_partitions=parts)
     # pymoo's own tournament for NSGA-III breaks ties with an unseeded generator
     tournament = TournamentSelection(func_comp=cv_and_dom_tournament)
     return partial(NSGA3, directions, selection=tournament), max(population, len(directions))
-
-
-def _algorithm(
-    search: Search,
-    create: Callable[..., GeneticAlgorithm],
-    random: np.random.Generator,
-    population: int,
-    eta: float,
-) -> GeneticAlgorithm:
-    """Return the algorithm with operators for rows of indices."""
-    scales = Scales(search)
-    algorithm = create(
-        pop_size=population,
-        sampling=search.unseen(random, min(population, search.room)),
-        crossover=_MixedCrossover(scales),
-        mutation=_MixedMutation(search.sizes, scales, eta),
-        eliminate_duplicates=_Unseen(search),
-    )
-    algorithm.mating.n_max_iterations = MATING_ATTEMPTS
-    return algorithm
 
 
 @contextmanager
@@ -153,11 +130,6 @@ class ProblemOfStudy(pymoo.core.problem.Problem):  # type: ignore[misc]
         """The exact front without the host alone, which pymoo does not know.
 
         In the order of the first loss, in which pymoo shows a front of two.
-
-        Raises
-        ------
-        TooLargeError
-            When it takes too much to prove.
         """
         found = run_search(replace(self.problem, beside=False), SearchSettings())
         order = np.argsort(found.front_loss[:, 0], kind="stable")
