@@ -9,7 +9,6 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.contract import Column
 from dse.contract import Matrix as Matrix
 from dse.errors import BudgetError, ContractError
 from dse.model.evaluation import Evaluation, Ledger, distinct_rows
@@ -48,63 +47,37 @@ class Archive:
     ) -> None:
         """Start empty, with room for `total` distinct designs."""
         check_constraints(problem)
-        self.problem = problem
+        self.problem, self.total, self._progress = problem, total, progress
         self.sizes, self.ordered = problem.sizes, problem.ordered
+        self.coordinates = problem.coordinates
         self.objective_count = problem.objective_count
         self.constraint_count = len(problem.constraint_names)
+        self.evaluated = self.reference_evaluations = self.feasible = self.failed = 0
+        self.failure = ""
+        self.ledger = Ledger()  # of those evaluated
         self._before = beforehand(problem)
-        self.total = total
-        self._progress = progress
-        self.forget()
-        if isinstance(progress, FrontWatcher):
-            progress.watch(lambda: self._front.lately)
-
-    def forget(self) -> None:
-        """Start again."""
-        self.evaluated = 0
-        self.reference_evaluations = 0
         # None: too many to count
         self._excluded = 0 if self._before is None else self._before.count
-        self.pruned = self._excluded or 0
-        self.feasible = 0
-        self.failed, self.failure = 0, ""
-        self._ledger = Ledger()  # of those evaluated
-        self.excluded = self.pruned
-        axes, objectives = len(self.problem.sizes), self.problem.objective_count
+        self.excluded = self._excluded or 0
+        axes = len(problem.sizes)
         self._known: dict[bytes, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
-        self._front = FrontSoFar(axes, objectives)
+        self._front = FrontSoFar(axes, problem.objective_count)
         self._history = History()
         fit = most_byte() * SAMPLE_SHARE / (8 * max(1, axes))
         self._samples = tuple(
-            Sample(self.problem.sizes, int(max(1, min(most, fit))))
+            Sample(problem.sizes, int(max(1, min(most, fit))))
             for most in (FEASIBLE_SAMPLE, INFEASIBLE_SAMPLE)
         )
         self._satisfied: set[int] = set()
         self._nearest: tuple[float, bool, tuple[int, ...], NDArray[np.float64]] | None = None
         self._hosts: Index = np.empty((0, axes), dtype=np.int64)
-
-    @property
-    def coordinates(self) -> tuple[Column | None, ...]:
-        """Places of the values of each axis on its scale, or None for choices."""
-        return self.problem.coordinates
+        if isinstance(progress, FrontWatcher):
+            progress.watch(lambda: self._front.lately)
 
     @property
     def room(self) -> int:
         """The number of new designs that may still be evaluated."""
         return self.total - self.evaluated
-
-    @property
-    def ledger(self) -> Ledger:
-        """Account of the designs of the space."""
-        problem, found = self.problem, self._ledger
-        accounted = found.known + found.failed + self.pruned
-        return replace(found, unknown=problem.size - accounted, pruned=self.pruned)
-
-    @property
-    def _feasible_in_space(self) -> int | None:
-        """Feasible designs of the whole space, if each was evaluated or excluded by a rule."""
-        known = self._ledger.known + self.excluded == self.problem.size
-        return self.feasible if known and self.ledger.exact else None
 
     @property
     def front(self) -> tuple[Index, Matrix]:
@@ -119,17 +92,18 @@ class Archive:
     def evaluate(self, index: Index) -> tuple[Matrix, Matrix]:
         """Return losses (n, m) and violations (n, k), each design evaluated only once.
 
-        Raises
-        ------
-        ContractError
-            The rows are no designs of the space, or more new ones than there is room for.
+        Raise `ContractError` for what is no design, or more new ones than there is room for.
         """
         self._require_designs(index)
         keys = _keys(index)
         new = {key: row for row, key in enumerate(keys) if key not in self._known}
         if new:
             rows = index[list(new.values())]
-            self._require_room(int((~self.seen(rows)).sum()))
+            if (wanted := int((~self.seen(rows)).sum())) > self.room:
+                raise ContractError(
+                    f"a method evaluates {wanted} new designs with room for {self.room}; it has to "
+                    f"ask for no more than `room`"
+                )
             spend(len(new) + LOOK)  # a batch takes its time
             evaluation = self.evaluate_new(rows)
             self._history.add(self.evaluated, self._front.lately)
@@ -148,26 +122,20 @@ class Archive:
         try:
             evaluation = self.problem.evaluate(points)
         except (EffortError, BudgetError):
-            self._take_measured(points)
+            known = getattr(self.problem, "known", None)  # of designs whose measurements ended
+            if known is not None and len(some := as_index(points)[known(points)]):
+                self._count(some, self.problem.evaluate(some))
             raise
         self._count(points, evaluation)
         return evaluation
-
-    def _take_measured(self, points: Points) -> None:
-        """Count the known ones of designs whose measurements ended."""
-        known = getattr(self.problem, "known", None)
-        some = as_index(points)[known(points)] if known is not None else as_index(points)[:0]
-        if len(some):
-            self._count(some, self.problem.evaluate(some))
 
     def _count(self, points: Points, evaluation: Evaluation) -> None:
         feasible = evaluation.feasible
         ledger = getattr(self.problem, "ledger", None)
         known = Ledger(evaluated=len(points)) if ledger is None else ledger(points)
-        self._ledger += known
+        self.ledger += known
         self.evaluated += len(points) - known.pruned
         if self._excluded is None:  # too many to be counted before
-            self.pruned += known.pruned
             self.excluded += known.pruned
         self.feasible += int(feasible.sum())
         self.failed += int(evaluation.failed.sum())
@@ -178,12 +146,8 @@ class Archive:
         self._add_to_samples(points, feasible)
         if not self.feasible:
             self._update_constraints(as_index(points), evaluation.violation)
-        self._tell()
-
-    def _tell(self) -> None:
-        """Report the progress of the search."""
         if self._progress is not None:
-            self._progress(self.evaluated + self.pruned - (self._excluded or 0), self.total)
+            self._progress(self.evaluated + self.excluded - (self._excluded or 0), self.total)
 
     def evaluate_reference(self, index: Index) -> Evaluation:
         """Evaluate designs (n, d) to compare bounds with, outside the front."""
@@ -220,23 +184,27 @@ class Archive:
     def outcome(self, certificate: Certificate | None = None) -> Outcome:
         """Return the outcome of the search."""
         certificate = certificate or Certificate()
-        ruled_out = max(certificate.infeasible, self.excluded)
-        log = certificate.log or ({"rules on axes": ruled_out} if ruled_out else {})
-        certificate = replace(certificate, infeasible=ruled_out, log=log)
-        if certificate.finished and not self.evaluated + self.pruned + self.reference_evaluations:
+        hosts: Index = getattr(self.problem, "hosts", self._hosts)
+        if self.excluded:
+            log = {"rules on axes": self.excluded}
+            certificate = replace(certificate, infeasible=self.excluded, log=log)
+        pruned = certificate.dominated + certificate.infeasible
+        if certificate.finished and not self.evaluated + pruned + self.reference_evaluations:
             raise ContractError("a search that evaluated nothing has no outcome")
         growth = self._history.growth(self.evaluated, self._front.best[1])
-        hosts: Index = getattr(self.problem, "hosts", self._hosts)
-        ledger = self.ledger
-        if certificate.way in (INTERRUPTED, FAILING):  # nothing more is examined
-            ledger = replace(ledger, unknown=ledger.unknown + len(hosts))
-        elif len(hosts):
+        stopped = certificate.way in (INTERRUPTED, FAILING)  # nothing more is examined
+        if len(hosts) and not stopped:
             self._take_hosts(hosts)
+        ledger = self._ledger_with(pruned)
+        every = self.ledger.known + self.excluded == self.problem.size and ledger.exact
+        if stopped:
+            ledger = replace(ledger, unknown=ledger.unknown + len(hosts))
+        else:
             ledger = replace(ledger, evaluated=ledger.evaluated + len(hosts))
+        known = self.feasible if every else None
         nearest = None if self.feasible else self._nearest
         front, loss = self._front.best
         order = _lexicographic(front, self.problem.sizes)
-        known = self._feasible_in_space
         sample = np.concatenate([sample.index for sample in self._samples])
         # reference designs may be evaluated later, too
         different = _lexicographic(sample, self.problem.sizes)
@@ -259,6 +227,12 @@ class Archive:
             constraint_names=self.problem.constraint_names,
         )
 
+    def _ledger_with(self, pruned: int) -> Ledger:
+        """Return the account of the designs of the space."""
+        accounted = self.ledger.known + self.ledger.failed + pruned
+        unknown = self.problem.size - accounted
+        return replace(self.ledger, unknown=unknown, pruned=pruned)
+
     def _take_hosts(self, hosts: Index) -> None:
         """Evaluate the designs of the host alone (n, d), which no space holds, once."""
         if len(self._hosts):
@@ -269,13 +243,6 @@ class Archive:
         self._front.add(hosts, rows, found.loss[rows])
         if not self.feasible:
             self._update_constraints(hosts, found.violation)
-
-    def _require_room(self, wanted: int) -> None:
-        if wanted > self.room:
-            raise ContractError(
-                f"a method evaluates {wanted} new designs with room for {self.room}; it has to "
-                f"ask for no more than `room`"
-            )
 
     def _require_designs(self, index: Index) -> None:
         sizes = np.array(self.sizes)

@@ -125,7 +125,6 @@ def _fewer(problem: Searchable, most: int) -> str:
 
 def enumerate_all(archive: Archive, *, chunk: int = CHUNK) -> None:
     """Evaluate every design once, in constant memory."""
-    archive.forget()
     np.empty(KEPT_BYTE, dtype=np.uint8)  # given back at once
     for block in blocks(archive.problem.sizes, fitting(chunk, BOUND_BYTE)):
         spend(len(block) + CALL)
@@ -144,7 +143,7 @@ def enumerated(problem: Searchable, progress: Progress | None, reason: str) -> O
         else:
             enumerate_all(archive, chunk=MEASURED_TOGETHER if is_measured(problem) else CHUNK)
     except (EffortError, BudgetError) as error:
-        way, reason = _unfinished(error, archive.evaluated + archive.pruned, archive)
+        way, reason = _unfinished(error, archive.evaluated + archive.excluded, archive)
     else:
         reason = archive.ledger.measured if is_measured(problem) else reason
     return archive.outcome(Certificate(way=way, reason=reason))
@@ -176,6 +175,4 @@ def _composed(
         way, reason = _unfinished(error, composer.settled, archive)
         composer.incumbents.settle()
         different = problem.size - 1 - archive.evaluated  # evaluated ones may be pruned ones
-    certificate = composer.log.certificate(way, reason, different)
-    archive.pruned = certificate.dominated + certificate.infeasible
-    return archive.outcome(certificate)
+    return archive.outcome(composer.log.certificate(way, reason, different))

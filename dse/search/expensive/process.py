@@ -18,17 +18,11 @@ LENGTH, LENGTH_SPREAD = 0.7, 1.5
 _STEPS = 40
 """Most steps of the optimiser of lengths and variances."""
 
-_MOST_NOISE = float(np.exp(0.5))
-"""Most variance of the noise, relative to the variance of the observations."""
+JITTER, _MOST_NOISE = 1e-8, float(np.exp(0.5))
+"""Least noise relative to the variance, so that a factor exists, and the most."""
 
-JITTER = 1e-8
-"""Least noise relative to the variance, so that a factor exists."""
-
-MOST_FITTED = 300
-"""Most designs to fit parameters to, evenly through their order. Means use all designs."""
-
-BLOCK = 8_192
-"""Designs that are predicted at a time."""
+MOST_FITTED, BLOCK = 300, 8_192
+"""Most designs to fit parameters to, evenly through their order, and that are predicted at once."""
 
 _MOST_CHOICES = 32
 """Choices among more values than this are taken in the order in which they are written."""

@@ -17,24 +17,17 @@ from dse.model.front import nondominated
 from dse.search.expensive.process import Features, Process, fitted
 from dse.search.heuristic.scales import Scales
 
-_LEAST = 4
-"""Least designs with losses to model them."""
+_LEAST, BETWEEN = 4, 8
+"""Least designs with losses to model them, and designs between the ends."""
 
-BETWEEN = 8
-"""Designs between the ends."""
-
-LIKELY = 0.2
-"""Designs with a chance above this count as the predicted front."""
-
-LEAST_SPAN = 0.1
-"""Of the range of all feasible designs: least range of a front."""
-
-DIRECTIONS, FROM_EACH, AT_RANDOM, LIKELIEST = 16, 120, 1_500, 300
-"""Of many designs those are compared in full that are best in one of so many directions, the
-likeliest ones, and random ones."""
+LIKELY, LEAST_SPAN = 0.2, 0.1
+"""The front is predicted from designs with a chance above this.  Its least range, relative to that
+of all feasible designs."""
 
 _FEW = 4_000
-"""So many designs are compared in full."""
+DIRECTIONS, FROM_EACH, AT_RANDOM, LIKELIEST = 16, 120, 1_500, 300
+"""Of more than `_FEW` designs those are compared in full that are best in one of so many
+directions, the likeliest ones, and random ones."""
 
 _FAILING_NOISE = 0.02
 """Most variance of noise, relative to the variance of the violations: few working designs are no
@@ -50,9 +43,7 @@ _DIGITS = 9
 """Improvements that agree to so many digits are tied, and one of the designs is taken at random."""
 
 MOST_POINTS = {1: 1, 2: 1_000, 3: 200, 4: 24}
-"""Most points of a front by its number of objectives, `_FEWEST` for more objectives."""
-
-_FEWEST = 8
+"""Most points of a front by its number of objectives, 8 for more objectives."""
 
 _ROOT_TWO_PI = float(np.sqrt(2 * np.pi))
 
@@ -368,7 +359,7 @@ def counted(front: Matrix, reference: Column) -> Matrix:
     """Return the best points below the reference, or as many as count, evenly along the first."""
     inside = distinct(front[(front < reference).all(axis=1)])
     inside = inside[nondominated(inside)] if len(inside) else inside
-    most = MOST_POINTS.get(front.shape[1], _FEWEST)
+    most = MOST_POINTS.get(front.shape[1], 8)
     rows = np.linspace(0, len(inside) - 1, min(most, len(inside)))
     fewer: Matrix = inside[rows.round().astype(int)]
     return fewer
