@@ -39,11 +39,7 @@ class Archive:
     """Evaluates designs for a search, and keeps its front, sample and counts."""
 
     def __init__(
-        self,
-        problem: Searchable,
-        *,
-        total: int,
-        progress: Progress | None = None,
+        self, problem: Searchable, *, total: int, progress: Progress | None = None
     ) -> None:
         """Start empty, with room for `total` distinct designs."""
         check_constraints(problem)

@@ -114,11 +114,8 @@ class Outcome:
             return ()
         everything = (1 << len(self.constraint_names)) - 1
         found = _minimal_hitting_sets(everything & ~met for met in self.satisfied)
-        sets = [tuple(_bits(conflict)) for conflict in found]
-        return tuple(
-            tuple(self.constraint_names[bit] for bit in conflict)
-            for conflict in sorted(sets, key=lambda bits: (len(bits), bits))
-        )
+        sets = sorted(map(_bits, found), key=lambda bits: (len(bits), bits))
+        return tuple(tuple(self.constraint_names[bit] for bit in bits) for bits in sets)
 
 
 def _bits(mask: int) -> list[int]:
@@ -129,14 +126,11 @@ def _minimal_hitting_sets(sets: Iterable[int]) -> set[int]:
     """Return the minimal bit sets that share a bit with each of `sets` (Berge's algorithm)."""
     hitting = {0}
     for required in _minimal(sets):
-        extended = {
-            grown
+        hitting = _minimal(
+            chosen if chosen & required else chosen | 1 << bit
             for chosen in hitting
-            for grown in (
-                [chosen] if chosen & required else [chosen | 1 << bit for bit in _bits(required)]
-            )
-        }
-        hitting = _minimal(extended)
+            for bit in _bits(required)
+        )
     return hitting
 
 

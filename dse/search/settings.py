@@ -103,8 +103,6 @@ class SearchSettings:
         Two searches with the same seed choose the same designs.
     population
         Designs per generation (or batch), or None for the method's default.
-    limit
-        Largest space that is enumerated, or None for the limit of the effort.
     effort_s, memory_byte
         CPU time of a proof, and its memory beyond the memory in use at its start.
     partial
@@ -119,7 +117,6 @@ class SearchSettings:
     time_s: float | None = None
     seed: int = 0
     population: int | None = None
-    limit: int | None = None
     effort_s: float = EFFORT_S
     memory_byte: float = MEMORY_BYTE
     partial: bool = False
@@ -128,28 +125,26 @@ class SearchSettings:
     @property
     def most_enumerated(self) -> int:
         """Largest space that is enumerated."""
-        return int(DESIGNS_PER_S * self.effort_s) if self.limit is None else self.limit
+        return int(DESIGNS_PER_S * self.effort_s)
 
     def __post_init__(self) -> None:
         """Raise an error for an unknown method, unknown options and values out of range."""
         known = registry.get(Method, self.method)
-        whole = (
-            ("budget", self.budget, 1),
-            ("population", self.population, 2),
-            ("seed", self.seed, 0),
+        budget, population = self.budget, self.population
+        rules = (
+            ("budget", budget, budget is None or budget >= 1, "at least 1"),
+            ("population", population, population is None or population >= 2, "at least 2"),
+            ("seed", self.seed, self.seed >= 0, "at least 0"),
+            ("seed", self.seed, self.seed < 2**32, "less than 2**32"),
+            ("effort", self.effort_s, 0 < self.effort_s < math.inf, "a number above 0"),
+            ("memory", self.memory_byte, 0 < self.memory_byte < math.inf, "a number above 0"),
         )
-        faults = [
-            _fault(name, value, f"at least {least}")
-            for name, value, least in whole
-            if value is not None and value < least
-        ]
-        faults += [_fault("seed", self.seed, "less than 2**32")] * bool(self.seed >= 2**32)
-        faults += [
-            _fault(name, value, "a number above 0")
-            for name, value in (("effort", self.effort_s), ("memory", self.memory_byte))
-            if not 0 < value < math.inf
-        ]
-        refuse(faults)
+        remedy = "leave it out for the default"
+        refuse(
+            Fault(f"search.{name}", str(value), f"{name} must be {bound}", remedy)
+            for name, value, holds, bound in rules
+            if not holds
+        )
         refuse(
             Fault(f"search.options.{name}", repr(value), rule, remedy)
             for name, value in self.options.items()
@@ -195,12 +190,6 @@ def allowed_text(option: Option) -> str:
 def value_text(value: OptionValue) -> str:
     """Return a value as a study writes it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _fault(name: str, value: object, bound: str) -> Fault:
-    return Fault(
-        f"search.{name}", str(value), f"{name} must be {bound}", "leave it out for the default"
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -140,7 +140,7 @@ def test_exact_is_the_oracle_for_any_chunk(seed, chunk):
     ("options", "message"),
     [
         (
-            {"limit": 10_000},
+            {"effort_s": 1e-4},
             "exact search would evaluate 6 x 40 x 256 = 61,440 designs; the most it takes "
             "on is 10,000; give axes fewer values, raise the effort, or search with another "
             "method, for instance nsga2",

@@ -172,7 +172,7 @@ class StageFleets:
 
     def _examined(self) -> Iterator[Fleets]:
         if self.count > MANY:
-            raise TooManyLabelsError(f"stage {self.part.stage.name} has too many fleets")
+            raise self.too_many
         for some in blocks_within(self.space.sizes, self.point, self.part.places, PORTION):
             yield self._carrying(some)
 
@@ -277,13 +277,13 @@ class StageFleets:
             kept = some.take(best)
             kept = kept.take(hopeful(kept.traits, kept.traits))
             if len(kept) > MOST_KEPT:
-                raise TooManyLabelsError(self.too_many)
+                raise self.too_many
         return kept.take(np.sort(distinct_rows(kept.positions)))
 
     @property
-    def too_many(self) -> str:
-        """Message for too many fleets."""
-        return f"fleets of stage {self.part.stage.name} that none can replace are too many"
+    def too_many(self) -> TooManyLabelsError:
+        """The error for too many fleets, or labels."""
+        return TooManyLabelsError(f"stage {self.part.stage.name} has too many fleets")
 
     def _candidates(
         self, wanted: Wanted, enough: float, hopeful: Hopeful, *, banded: bool
@@ -364,7 +364,7 @@ class _Growth:
                 made = expanded(labels[first : first + some], [place], counts)
                 kept = np.concatenate([kept, self._promising(made, left)])
                 if len(kept) > self.limit:
-                    raise TooManyLabelsError(self.fleets.too_many)
+                    raise self.fleets.too_many
                 kept = self._undominated(kept, left)
             labels = kept
         return labels
@@ -378,7 +378,7 @@ class _Growth:
         ]
         both = np.array([*ratios, *carried, [False, False]]).any(axis=0).all()
         if both or any(map(all, ends_.values())):
-            raise TooManyLabelsError(f"stage {self.fleets.part.stage.name} has too many fleets")
+            raise self.fleets.too_many
 
     def _fleet(self, index: Index, left: Sequence[int]) -> Fleet:
         """Return labels as fleets without the missing designs."""

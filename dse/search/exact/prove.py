@@ -49,12 +49,7 @@ M_MMAP_THRESHOLD).  Otherwise the system clears pages again for every chunk, a f
 
 
 def prove(
-    problem: Searchable,
-    method: str,
-    progress: Progress | None,
-    *,
-    budget: int | None,
-    limit: int,
+    problem: Searchable, method: str, progress: Progress | None, *, budget: int | None, limit: int
 ) -> Outcome:
     """Return the proven front of the whole space, or the front so far with the cause of its end.
 

@@ -109,11 +109,7 @@ class Process:
 
 
 def fitted(
-    features: Matrix,
-    values: Column,
-    start: Column | None = None,
-    *,
-    noise: float = _MOST_NOISE,
+    features: Matrix, values: Column, start: Column | None = None, *, noise: float = _MOST_NOISE
 ) -> Process:
     """Return the process with the most probable parameters.
 
