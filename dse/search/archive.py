@@ -180,7 +180,6 @@ class Archive:
     def outcome(self, certificate: Certificate | None = None) -> Outcome:
         """Return the outcome of the search."""
         certificate = certificate or Certificate()
-        hosts: Index = getattr(self.problem, "hosts", self._hosts)
         if self.excluded:
             log = {"rules on axes": self.excluded}
             certificate = replace(certificate, infeasible=self.excluded, log=log)
@@ -188,15 +187,14 @@ class Archive:
         if certificate.finished and not self.evaluated + pruned + self.reference_evaluations:
             raise ContractError("a search that evaluated nothing has no outcome")
         growth = self._history.growth(self.evaluated, self._front.best[1])
-        stopped = certificate.way in (INTERRUPTED, FAILING)  # nothing more is examined
-        if len(hosts) and not stopped:
-            self._take_hosts(hosts)
         ledger = self._ledger_with(pruned)
         every = self.ledger.known + self.excluded == self.problem.size and ledger.exact
-        if stopped:
-            ledger = replace(ledger, unknown=ledger.unknown + len(hosts))
+        hosts: Index = getattr(self.problem, "hosts", self._hosts)
+        if certificate.way in (INTERRUPTED, FAILING):  # nothing more is examined
+            ledger += Ledger(unknown=len(hosts))
         else:
-            ledger = replace(ledger, evaluated=ledger.evaluated + len(hosts))
+            self._take_hosts(hosts)
+            ledger += Ledger(evaluated=len(hosts))
         known = self.feasible if every else None
         nearest = None if self.feasible else self._nearest
         front, loss = self._front.best
@@ -231,7 +229,7 @@ class Archive:
 
     def _take_hosts(self, hosts: Index) -> None:
         """Evaluate the designs of the host alone (n, d), which no space holds, once."""
-        if len(self._hosts):
+        if len(self._hosts) == len(hosts):
             return
         found, self._hosts = self.problem.evaluate(hosts), hosts
         rows = np.flatnonzero(found.feasible)
