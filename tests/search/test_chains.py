@@ -111,7 +111,7 @@ def test_scenarios_that_take_too_much_work_are_evaluated_whole(
         left.append(len(scenarios))
         whole(self, scenarios)
 
-    for name, value in {"ENOUGH": 1, "FIRST": 150_000, "SHARE": 10**9}.items():
+    for name, value in {"ENOUGH": 1, "FIRST": 60_000, "SHARE": 10**9}.items():
         monkeypatch.setattr(prove, name, value)
     monkeypatch.setattr(compose, "BATCH", 1)
     monkeypatch.setattr(compose, "CALL", 1)

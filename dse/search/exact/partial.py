@@ -205,7 +205,7 @@ def open_fleet(
 ) -> Fleet:
     """Return fleets (n,) of a stage of which the axes `chosen` are chosen, the others enclosed.
 
-    They carry `floor` at least and `ceiling` at most, at a given clock or that of their designs.
+    They carry `floor` at least and `ceiling` at most, at a given clock, or as the study sets it.
     """
     columns = space.columns(index, part.stage.reads)
     counts = part.counts(space, columns, chosen)

@@ -131,7 +131,8 @@ def enumerated(problem: Searchable, progress: Progress | None, reason: str) -> O
     archive = Archive(problem, total=left_of(problem), progress=progress)
     way, before = "enumerated", beforehand(problem)
     try:
-        if before is not None and before.pool is not None:  # the only designs, or one if none is
+        if before is not None and before.pool is not None:  # the only designs
+            # of none, one is measured for its violations
             pool = before.pool if len(before.pool) else np.zeros((1, len(problem.sizes)), np.int64)
             for first in range(0, len(pool), MEASURED_TOGETHER):
                 archive.evaluate_new(pool[first : first + MEASURED_TOGETHER])
