@@ -473,7 +473,7 @@ def _divided(
             break
         every = {*chain(*finer), values[0], *values[first - 1 : first + 1]}
         rows, values = rows[may[:first].any(axis=0) | mine], sorted(every, reverse=limit < start)
-    if _is_steady(line, answer, seen) and not may[: first - 1].any():
+    if _is_proven(line, answer, seen, may[: first - 1]):
         proof = EVERY
     if first == len(values):
         return Breakpoint(holds_to=values[-1], proof=proof)
@@ -482,11 +482,13 @@ def _divided(
     return Breakpoint(holds_to=inside, flips_at=outside, proof=proof)
 
 
-def _is_steady(line: Line, answer: AnswerDesigns, seen: Compared) -> bool:
-    """Return whether nothing wins between values: no design fits again and again, for instance."""
+def _is_proven(line: Line, answer: AnswerDesigns, seen: Compared, may: Bool) -> bool:
+    """Return whether nothing wins between values: no design may, or fits again and again."""
+    if line.sampled or may.any():
+        return False
     fits = (seen.violation <= 0).all(axis=2)
     once = bool((np.diff(fits, axis=0).sum(axis=0) <= 1).all())
-    return not line.sampled and (not line.steps or (once and bool(answer.keys)))
+    return not line.steps or (once and bool(answer.keys))
 
 
 def _narrowed(

@@ -291,14 +291,19 @@ def _remarks(flips: Flips, left: Sequence[Stability], *, full: bool) -> Iterator
             f"Not checked ({flips.seconds:g} s of CPU time used; raise --time): "
             f"{_names(flips.unchecked)}. How far these reach depends on the machine."
         )
+    yield from _short_ranges(flips)
+    if not full:
+        yield f"Use --flips to vary each by up to {FACTOR:g}x in both directions."
+
+
+def _short_ranges(flips: Flips) -> Iterator[str]:
+    """Yield why ranges stop early, and which designs were varied."""
     for reason in sorted({side.limited for entry in flips.found for side in entry.sides} - {""}):
         yield f"Some ranges stop early: {reason}."
     for axis in flips.study.problem.space.axes:
         if axis.size > MOST_RECORDS:
             size = f"{axis.size:,} choices of {axis.name}"
             yield f"Of the {size} those on the front were varied alone."
-    if not full:
-        yield f"Use --flips to vary each by up to {FACTOR:g}x in both directions."
 
 
 def _names(names: Sequence[str]) -> str:
@@ -413,10 +418,7 @@ def find_flips(
     """
     budget = budget or Budget()
     front = _proven_front(study, budget) if known is None else known
-    chosen = every = figures_of(study, front)
-    if only:
-        wanted = {entry.name for name in only for entry in choose_assumptions(every, name)}
-        chosen = tuple(entry for entry in every if entry.name in wanted)
+    chosen = _chosen(figures_of(study, front), only)
     question = Question(preference or study.preference)
     rows, found = question.preference.first(study.problem, front), dict[str, Stability]()
     with suppress(EffortError), limited(seconds=budget.left_s, byte=budget.byte):
@@ -440,6 +442,12 @@ def find_flips(
         tuple(first),
         max(_HARDLY, question.preference.tolerance),
     )
+
+
+def _chosen(every: tuple[Assumption, ...], only: Sequence[str]) -> tuple[Assumption, ...]:
+    """Return the assumptions that some names stand for, or every one without names."""
+    wanted = {entry.name for name in only for entry in choose_assumptions(every, name)}
+    return tuple(entry for entry in every if not only or entry.name in wanted)
 
 
 def _proven_front(study: Study, budget: Budget) -> Index:

@@ -36,7 +36,23 @@ def ranges_section(
 ) -> Section:
     """Return the values of each choice with which some design is within a share of the best.
 
-    `front`, (n, d), may be `exact` or not.  Raises a `UnitError` if the preference is no objective.
+    Parameters
+    ----------
+    study, preference
+        The question, and the objective that is compared.
+    front
+        Designs (n, d) of the front.
+    share
+        Largest relative distance from the best.
+    exact
+        Whether the front is proven.
+    budget
+        Most CPU time and memory of the searches.
+
+    Raises
+    ------
+    UnitError
+        The preference is no objective.
     """
     problem = study.problem
     column = preference.column(problem)
