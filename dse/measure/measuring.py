@@ -13,8 +13,7 @@ from dse import search
 from dse.algebra.units import duration
 from dse.contract.evaluators import Measurement, RecordedEvaluator
 from dse.errors import BudgetError, MeasurementError
-from dse.measure.attempts import FailingError, Terms, Threads, Workers, measured
-from dse.measure.dask import Cluster
+from dse.measure.attempts import Cluster, FailingError, Terms, Threads, Workers, measured
 from dse.measure.evaluate import measured_quantities, measuring_lines, with_axes
 from dse.measure.store import carry, kept_run, rows_in, stored_run
 from dse.model.measured import Design, MeasurementSetup

@@ -65,10 +65,7 @@ def status_of(folder: Path) -> Status:
     watch = begun_manifest(hidden) if alive else {}
     manifest = read_manifest(folder) if os.path.lexists(folder / MANIFEST) else None
     kept = measuring().stored(folder) if os.path.lexists(folder / STORE) else None
-    if alive or manifest is None:
-        state = "running" if alive else "killed"
-    else:
-        state = "interrupted" if manifest["interrupted"] else "finished"
+    state = _state(manifest, alive=alive)
     if kept is None:
         if state == "killed":
             raise not_a_run(folder, FileNotFoundError(2, "no such file", MANIFEST))
@@ -82,6 +79,13 @@ def status_of(folder: Path) -> Status:
         line = retry_text(folder) if failed else f"go on with: {kept.resume}"
         sections.append(Section("resume", lines=(line,), facts=kept.resume))
     return Status(question=kept.record.question, preference="", sections=tuple(sections))
+
+
+def _state(manifest: Mapping[str, Any] | None, *, alive: bool) -> str:
+    """Return the state of a run from its record, if there is one."""
+    if alive or manifest is None:
+        return "running" if alive else "killed"
+    return "interrupted" if manifest["interrupted"] else "finished"
 
 
 def _state_rows(

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from dse.errors import DseError
-from dse.measure.attempts import Terms, measured
-from dse.measure.dask import Cluster
+from dse.measure.attempts import Cluster, Terms, measured
 from tests.conftest import ROOT
 from tests.measure.evaluators import shell
 from tests.measure.test_pool import DOUBLE, numbers

@@ -8,7 +8,7 @@ import pytest
 
 import dse
 from dse.errors import DseError
-from dse.measure.dask import Cluster
+from dse.measure.attempts import Cluster
 from dse.study.measuring import measuring
 from tests.conftest import until
 from tests.measure.evaluators import SLEEPER, Acts, shell

@@ -10,9 +10,8 @@ import pytest
 
 from dse.contract.evaluators import Measurement
 from dse.errors import DseError
-from dse.measure import dask
-from dse.measure.attempts import Attempt
-from dse.measure.dask import Cluster
+from dse.measure import attempts
+from dse.measure.attempts import Attempt, Cluster
 from tests.measure.evaluators import Asks
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
@@ -131,7 +130,7 @@ def test_what_became_of_an_attempt_is_told_by_how_it_ended() -> None:
     lost = Future(status="finished", found=OSError("x"))
     for one in (killed, lost, Future(status="cancelled"), Future(status="lost")):
         died = workers._result(one)
-        assert (died.kind, died.cause) == ("worker", dask._DIED)
+        assert (died.kind, died.cause) == ("worker", attempts._DIED)
     other = workers._result(Future(status="error", found=ValueError("x")))
     assert (other.kind, other.cause) == (
         "worker",
@@ -152,7 +151,7 @@ def test_a_worker_measures_until_the_scheduler_wants_that_no_more(
     monkeypatch.setattr(distributed, "get_client", lambda: client)
     monkeypatch.setattr(distributed, "get_worker", lambda: worker)
     one = attempt(1, tmp_path / "work")
-    assert dask._measure(Asks(), one, "task").values == {"stopped": stopped}
+    assert attempts._measure(Asks(), one, "task").values == {"stopped": stopped}
     assert client.events == {"task": ["begun"]}
-    again = dask._measure(Asks(), one, "task")  # the worker before has died of it
-    assert (again.kind, again.cause) == ("worker", dask._DIED)
+    again = attempts._measure(Asks(), one, "task")  # the worker before has died of it
+    assert (again.kind, again.cause) == ("worker", attempts._DIED)

@@ -181,7 +181,7 @@ ONLY_USERS = {
         "dse.objectives.roofline.paper.figures",
     },
     "SALib": {"dse.sampling.sobol"},
-    "distributed": {"dse.measure.dask"},
+    "distributed": {"dse.measure.attempts"},
     "concurrent": {"dse.workers"},
     "mcp": {"dse.serve.agents"},
     "moocore": {"dse.model.front", "dse.model.volume"},
