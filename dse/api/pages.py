@@ -85,7 +85,7 @@ def _map(run: PageRun, prefer: str | None, time: str) -> tuple[list[Section], by
 
 
 def _maps() -> ModuleType:
-    """Return what draws maps, with matplotlib, only now."""
+    """Return the module that draws maps, with matplotlib, only now."""
     from dse.parametric import plots
 
     return plots
@@ -94,7 +94,7 @@ def _maps() -> ModuleType:
 def _around(run: PageRun, prefer: str | None, time: str) -> DecisionMap | None:
     """Return the best answers around the demand of a run, None without a demanded rate.
 
-    They are over the rate and the size of an offload, or over the rate alone.
+    They are over the rate and, if the study has it, the size of an offload.
     """
     fields = {one.name: one for one in assumptions_of(run.study)}
     known = (fields[name] for name in (_RATE, _GRANULARITY) if name in fields)

@@ -139,17 +139,22 @@ def list_(kind: str | None, provides: str | None = None) -> None:
         print("\n`dse list KIND` has all of a kind, with sources; `dse list NAME` the values.")
     else:
         for name in kinds:
-            headers, rows = table_of(name, provides)
-            origins, of_all = {row[-1] for row in rows if headers[-1] == _FROM}, ""
-            if len(origins) == 1:  # said once
-                headers, rows = headers[:-1], [row[:-1] for row in rows]
-                of_all = f", from {origins.pop()}"
-            table = table_text(rows, headers) if rows or provides is None else ""
-            print(f"{name} ({len(rows)}{of_all})\n{table or _closest(str(provides), name)}\n")
+            print(_listing(name, provides))
     listed = filter(None, map(LISTED_KINDS.get, kinds))
     surveyed = (one.error for record in listed for one in registry.survey(record))
     for error in (*filter(None, surveyed), *records.own_records()[1]):
         print(f"omitted: {error}", file=sys.stderr)
+
+
+def _listing(kind: str, provides: str | None) -> str:
+    """Return the table of a kind, an origin of all in its title."""
+    headers, rows = table_of(kind, provides)
+    origins, of_all = {row[-1] for row in rows if headers[-1] == _FROM}, ""
+    if len(origins) == 1:
+        headers, rows = headers[:-1], [row[:-1] for row in rows]
+        of_all = f", from {origins.pop()}"
+    table = table_text(rows, headers) if rows or provides is None else ""
+    return f"{kind} ({len(rows)}{of_all})\n{table or _closest(str(provides), kind)}\n"
 
 
 def _short(names: Iterable[str]) -> str:

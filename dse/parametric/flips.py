@@ -445,7 +445,7 @@ def find_flips(
 
 
 def _chosen(every: tuple[Assumption, ...], only: Sequence[str]) -> tuple[Assumption, ...]:
-    """Return the assumptions that some names stand for, or every one without names."""
+    """Return the assumptions with some names, or every one without names."""
     wanted = {entry.name for name in only for entry in choose_assumptions(every, name)}
     return tuple(entry for entry in every if not only or entry.name in wanted)
 
@@ -490,7 +490,7 @@ def _ordered(study: Study, entries: Sequence[Assumption], answer: Index) -> list
 
 
 def _together(study: Study, entries: Sequence[Assumption]) -> Iterator[Sequence[Assumption]]:
-    """Yield assumptions in parts, those that are first alone: few are lost at the time's end."""
+    """Yield assumptions in parts, the first ones one by one: few are lost at the time's end."""
     most = max(1, min(TOGETHER, TOGETHER * _SPACE // study.problem.size))
     for alone, alike in itertools.groupby(entries, is_first):
         every, step = [*alike], 1 if alone else most
@@ -516,11 +516,11 @@ def _followed(study: Study, lines: Sequence[Line], rows: Index) -> Iterator[Stab
     ends = breakpoints(lines, answer)
     for line, low, high in zip(lines, ends[::2], ends[1::2], strict=True):
         entry, (evidence, _) = line.entry, source_of(study, line.entry)
-        sides = _told(line, answer, low), _told(line, answer, high)
+        sides = _in_words(line, answer, low), _in_words(line, answer, high)
         yield Stability(entry.name, entry.quantity, entry.value, *sides, evidence)
 
 
-def _told(line: Line, answer: AnswerDesigns, end: Breakpoint) -> Breakpoint:
+def _in_words(line: Line, answer: AnswerDesigns, end: Breakpoint) -> Breakpoint:
     """Return an end with the answer beyond in words, and its saving."""
     if end.beyond is None or end.flips_at is None:
         return end

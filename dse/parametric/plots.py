@@ -233,7 +233,7 @@ def draw_map(axes: Axes, found: DecisionMap) -> list[Patch]:
     """Draw a map into axes: a region for each answer, with its name inside if that has room.
 
     Hatched regions are not known.  A star is the study itself.  The borders of its row show the
-    objective that is compared, below and above.  Returns what a legend needs for the other names.
+    objective that is compared, below and above.  Returns entries of a legend for the other names.
     """
     axes.set(xscale="log", yscale="log")
     scales, regions, colours = _map_scales(axes, found), _regions(found), _colours(found)

@@ -296,7 +296,7 @@ def draw_slide(
 ) -> tuple[Path, Path]:
     """Draw a picture for a slide into ``slide.png`` and ``slide.svg``, and return their paths.
 
-    It has the front over two columns, or what `draw` draws, which returns entries of the legend.
+    It has the front over two columns, or the picture of `draw`, which returns entries of a legend.
     """
     with drawing():
         figure = Picture(figsize=_SLIDE)

@@ -1,4 +1,4 @@
-"""What a study asks for: objectives, constraints, preference, search, and requirements on all.
+"""Goals of a study: objectives, constraints, preference, search, and requirements on all.
 
 Only named quantities, and their arguments, are imported.  After a mistake all others are, to
 suggest a correction.

@@ -20,7 +20,8 @@ from dse.files.whole_folders import WorkingFolder
 from dse.model.measured import MeasuredColumns, Spending
 from dse.model.problem import Problem
 from dse.model.space import Space
-from dse.search import Progress, SearchSettings, Stop
+from dse.search.exact.work import Stop
+from dse.search.settings import Progress, SearchSettings
 from dse.study.goals import Options
 from dse.study.overrides import override
 from dse.study.reader import Reader

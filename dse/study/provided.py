@@ -96,7 +96,7 @@ class Taken:
     kit: str = ""
 
     def named(self) -> Taken:
-        """Return the core with its name before those of its designs."""
+        """Return the core with its name before the names of its designs."""
         start, own = f"{self.core.name}_", self.designs
         names = tuple(start + name for name in own.names)
         labels = {start + name: label for name, label in own.labels.items()}
