@@ -16,7 +16,7 @@ from dse.api.runs import folder_of
 from dse.errors import ArgumentError, InfeasibleError, TooLargeError
 from dse.files.json import write_text
 from dse.page import document, sections
-from dse.page.contents import FLIPS, PageRun, contents, read_page_run, remarks
+from dse.page.contents import FLIPS, PageRun, contents, hues, read_page_run, remarks
 from dse.parametric.decision_map import DecisionMap, find_map, range_around
 from dse.reports.front_view import uncounted_text
 from dse.reports.sections import Readable, Section
@@ -81,7 +81,8 @@ def _map(run: PageRun, prefer: str | None, time: str) -> tuple[list[Section], by
         return [Section("map", lines=(f"There is no map: {error}.",))], b""
     if found is None:
         return [], b""
-    return [found.section], _maps().map_svg(found)[0]
+    first = hues(run, *found.by) if len(found.by) == 1 else []
+    return [found.section], _maps().map_svg(found, first)[0]
 
 
 def _maps() -> ModuleType:
@@ -216,9 +217,9 @@ def slide(
     view, chosen = found.view, found.view.recommended
     if chosen is None:
         raise ArgumentError(f"{folder}: {_NO_PICK}")
-    around = _around(found, None, time or _SLIDE_TIME) if flips else None
+    around = _around(found, None, time or "1 min") if flips else None
     if flips and (around is None or len(around.numbers) == 1):
-        raise ArgumentError(f"{folder}: {_NO_MAP}")
+        raise ArgumentError(f"{folder}: without a rate and a size of offloads there is no map")
     facts = margins_section(found.study.problem, found.recommended[0]).facts
     margins = {
         Margin(**one).spare_text: 1.0 - one["spare"] if one["spare"] is not None else 0.0
@@ -227,14 +228,12 @@ def slide(
     from dse.reports import drawing, plots  # matplotlib, only now
 
     draw = None if around is None else partial(_maps().draw_map, found=around)
-    text = plots.Words(view.title, f"{chosen.design}. {view.worth}", margins)
+    pick = f"{chosen.design}. {view.worth}"
     return drawing.draw_into(
-        Path(out or folder), lambda fresh: plots.draw_slide(view, text, fresh, draw)
+        Path(out or folder), lambda fresh: plots.draw_slide(view, pick, margins, fresh, draw)
     )
 
 
-_SLIDE_TIME = "1 min"
-_NO_MAP = "its study demands no rate of offloads of some size, so that there is no map"
 _NO_PICK = "a sweep has no single design for a slide (dse report --pictures draws it)"
 
 

@@ -232,9 +232,8 @@ def _pairs(first: Finished, second: Finished) -> tuple[list[tuple[int, int]], li
 def _heuristic(run: Finished) -> str:
     """Return that a front is not exact, or nothing."""
     ledger = ledger_of(run.manifest)
-    what = ledger.but or f"a heuristic's ({run.manifest['method']})"
-    if run.manifest.get("sweep") == "search.method":
-        what = proof_of(run.manifest)
+    heuristic = ledger.but or f"a heuristic's ({run.manifest['method']})"
+    what = proof_of(run.manifest) if run.manifest.get("sweep") == "search.method" else heuristic
     return "" if ledger.exact else f"the front of {run.folder} is {what}"
 
 

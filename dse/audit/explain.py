@@ -156,7 +156,7 @@ class Explanation(Printable):
         lines += [f"  {violated.text}" for violated in self.violations]
         if self.verdict != "front" and self.rival_objectives is not None:
             rival = labelled_line(self.rival, self.labels)
-            lines.append(f"  row {self.row} of the front: {rival}")
+            lines += [f"  row {self.row} of the front: {rival}"]
         for name, value in self.objectives.items():
             lines.append(f"  {in_words(name)} {units.show(value, name)}{self._against(name)}")
         return "\n".join([*(paragraph(line, "    ") for line in lines), *self._written_out()])

@@ -149,7 +149,7 @@ def list_(kind: str | None, provides: str | None = None) -> None:
 def _listing(kind: str, provides: str | None) -> str:
     """Return the table of a kind, an origin of all in its title."""
     headers, rows = table_of(kind, provides)
-    origins, of_all = {row[-1] for row in rows if headers[-1] == _FROM}, ""
+    origins, of_all = {row[-1] for row in rows if headers[-1] == "from"}, ""
     if len(origins) == 1:
         headers, rows = headers[:-1], [row[:-1] for row in rows]
         of_all = f", from {origins.pop()}"
@@ -292,13 +292,12 @@ def _cell(found: _Found, column: str | Callable[[Any], str]) -> str:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value or "")
 
 
-_FROM = "from"
 _COLUMNS: Mapping[type, Mapping[str, str | Callable[[Any], str]]] = {
     contract.Core: {
         "core": "name",
         "provides": "provides",
         "node, evidence": lambda record: " ".join(filter(None, (record.node, record.evidence))),
-        _FROM: "origin",
+        "from": "origin",
     },
     contract.Function: {
         "function": "name",
@@ -335,13 +334,13 @@ _COLUMNS: Mapping[type, Mapping[str, str | Callable[[Any], str]]] = {
         "meaning": "description",
         "budget": lambda record: f"{record.budget:,}",
         "options": lambda record: ", ".join(option.name for option in record.options),
-        _FROM: "origin",
+        "from": "origin",
     },
     Generator: {
         "generator": "name",
         "meaning": "description",
         "parameters": lambda record: ", ".join(choice.name for choice in record.parameters),
-        _FROM: "origin",
+        "from": "origin",
     },
     papers.Figure: {"figure": "name", "after": "source"},
 }

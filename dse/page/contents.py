@@ -342,6 +342,13 @@ def _cloud(run: PageRun, view: FrontView) -> dict[str, Any]:
     }
 
 
+def hues(run: PageRun, column: str) -> list[str]:
+    """Return the texts of a column in the order of their colours: of the front, then of others."""
+    view = drawn(run)
+    front, every = ({*part.get(column, ())} for part in (view.front, view.cloud))
+    return [*sorted(front, key=str.casefold), *sorted(every - front)]
+
+
 def remarks(run: PageRun) -> list[str]:
     """Return in words the omissions of the plots of a page, and their replacements."""
     view = drawn(run)

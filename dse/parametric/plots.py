@@ -19,6 +19,7 @@ from matplotlib.patches import Patch, Polygon
 from dse.algebra import units
 from dse.files.csv import inert
 from dse.model.labels import labelled_line
+from dse.model.space import ALONE, HOST
 from dse.parametric.decision_map import DecisionMap
 from dse.parametric.flips import FACTOR, NOTHING_FITS, Flips, Stability
 from dse.reports.drawing import (
@@ -216,11 +217,14 @@ def titled(name: str, unit: str) -> str:
     return f"{words} [{unit}]" if unit else words
 
 
-def map_figure(found: DecisionMap) -> Figure:
-    """Return the picture of a map, with the names that have no room inside below it."""
+def map_figure(found: DecisionMap, first: Sequence[str] = ()) -> Figure:
+    """Return the picture of a map, with the names that have no room inside below it.
+
+    `first` is as in `draw_map`.
+    """
     figure = _new_figure(_title(found), 84, _WIDE[1])
     figure.set_size_inches(*_WIDE)
-    handles = draw_map(figure.add_subplot(), found)
+    handles = draw_map(figure.add_subplot(), found, first)
     most = max((len(str(one.get_label())) for one in handles), default=0)
     if handles:
         columns = 3 if most <= MOST_CHARACTERS else 1
@@ -229,14 +233,15 @@ def map_figure(found: DecisionMap) -> Figure:
     return figure
 
 
-def draw_map(axes: Axes, found: DecisionMap) -> list[Patch]:
+def draw_map(axes: Axes, found: DecisionMap, first: Sequence[str] = ()) -> list[Patch]:
     """Draw a map into axes: a region for each answer, with its name inside if that has room.
 
     Hatched regions are not known.  A star is the study itself.  The borders of its row show the
     objective that is compared, below and above.  Returns entries of a legend for the other names.
+    Answers that are in `first`, as shown, have the colours of these places.
     """
     axes.set(xscale="log", yscale="log")
-    scales, regions, colours = _map_scales(axes, found), _regions(found), _colours(found)
+    scales, regions, colours = _map_scales(axes, found), _regions(found), _colours(found, first)
     for name, shapes in regions.items():
         polygons = [Polygon(np.array(shape) / scales) for shape in shapes]
         axes.add_collection(PatchCollection(polygons, **_look(name, colours)), autolim=False)
@@ -314,10 +319,14 @@ def _unnamed(found: DecisionMap, colours: Mapping[str, str], *, unknown: bool) -
     return [Patch(label=label, **_look(name, colours)) for name, label in labels.items()]
 
 
-def map_svg(found: DecisionMap) -> tuple[bytes, list[list[float]]]:
-    """Return the picture as SVG, and the ends of its axes as shares of its size."""
+def map_svg(found: DecisionMap, first: Sequence[str]) -> tuple[bytes, list[list[float]]]:
+    """Return the picture as SVG, and the ends of its axes as shares of its size.
+
+    `first` is as in `draw_map`.
+    """
     with drawing():
-        figure = map_figure(found) if len(found.numbers) > 1 else crossovers_figure(found)
+        two = len(found.numbers) > 1
+        figure = map_figure(found, first) if two else crossovers_figure(found)
         return svg_bytes(figure), figure.axes[0].get_position().get_points().T.tolist()
 
 
@@ -329,11 +338,16 @@ def _look(name: str, colours: Mapping[str, str]) -> dict[str, Any]:
     return {"facecolor": colours[name], "edgecolor": edge, "linewidth": 0.4}
 
 
-def _colours(found: DecisionMap) -> dict[str, str]:
-    """Return a colour for each answer, the largest share first."""
+def _colours(found: DecisionMap, first: Sequence[str]) -> dict[str, str]:
+    """Return a colour for each answer: its place in `first`, as shown, or the largest share."""
+    labels = found.study.problem.labels
     names = [name for name in found.shares if name != NOTHING_FITS]
-    colours = dict(zip(names, [*FILLS, *[_OTHERS] * len(names)], strict=False))
-    return colours | ({NOTHING_FITS: _NOTHING} if NOTHING_FITS in found.shares else {})
+    shown = {HOST if name == ALONE else labelled_line(name, labels): name for name in names}
+    order = [shown.get(one, "") for one in first]
+    order += [name for name in names if name not in order]
+    fills = zip(order, [*FILLS, *[_OTHERS] * len(order)], strict=False)
+    nothing = {NOTHING_FITS: _NOTHING} if NOTHING_FITS in found.shares else {}
+    return {name: fill for name, fill in fills if name} | nothing
 
 
 def _map_scales(axes: Axes, found: DecisionMap) -> list[float]:

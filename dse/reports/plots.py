@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -79,14 +79,6 @@ _KEY: Mapping[str, Any] = {"ncols": 3, "fontsize": 8, "title_fontsize": 8, "fram
 
 HEADROOM = 0.16
 """Share of the height of a panel that is kept for the names of the shades."""
-
-
-class Words(NamedTuple):
-    """Words of a slide: the question, the pick, and the share of each limit that it takes."""
-
-    question: str
-    pick: str
-    margins: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -292,24 +284,29 @@ def _panels(
 
 
 def draw_slide(
-    view: FrontView, words: Words, folder: Path, draw: Callable[[Axes], list[Patch]] | None = None
+    view: FrontView,
+    pick: str,
+    margins: Mapping[str, float],
+    folder: Path,
+    draw: Callable[[Axes], list[Patch]] | None = None,
 ) -> tuple[Path, Path]:
     """Draw a picture for a slide into ``slide.png`` and ``slide.svg``, and return their paths.
 
-    It has the front over two columns, or the picture of `draw`, which returns entries of a legend.
+    It has the question, the `pick` in a sentence, the share of each limit that it takes, `margins`,
+    and the front over two columns or the picture of `draw`, which returns entries of a legend.
     """
     with drawing():
         figure = Picture(figsize=_SLIDE)
-        figure.suptitle(_lines(words.question, 84), x=0.02, ha="left", fontsize=14, weight="bold")
+        figure.suptitle(_lines(view.title, 84), x=0.02, ha="left", fontsize=14, weight="bold")
         axes, *bars = figure.subplots(
             1,
-            1 + bool(words.margins),
-            width_ratios=(2, 1)[: 1 + bool(words.margins)],
+            1 + bool(margins),
+            width_ratios=(2, 1)[: 1 + bool(margins)],
             squeeze=False,
         ).ravel()
-        axes.set_title(_lines(words.pick, 118), loc="left", fontsize=10, pad=12)
+        axes.set_title(_lines(pick, 118), loc="left", fontsize=10, pad=12)
         for room in bars:
-            _margin_bars(room, words.margins)
+            _margin_bars(room, margins)
         if draw is None:
             _front_of_slide(figure, axes, view)
         elif handles := draw(axes):

@@ -7,7 +7,7 @@ set of samples is searched to see how often a front has a design that is no cand
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,7 +27,7 @@ from dse.model.space import Index, Space
 from dse.model.stage import Stage
 from dse.reports.designs import described
 from dse.sampling.certainty import RATE_FIELD, Candidate, Certainty, Uncertain, uncertain_of
-from dse.search import SearchSettings
+from dse.search import Progress, SearchSettings
 from dse.study.assumptions import regrown
 from dse.study.demand import followers
 from dse.study.study import Study
@@ -272,14 +272,15 @@ def certainty(
     front: Index,
     preference: Preference,
     settings: SearchSettings,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Certainty:
     """Return the certainty of an answer from the front (n, d) at nominal values, the answer first.
 
     `settings` are for the search of samples.  `progress` is called with the number of searched
     samples and the most that may be.
     """
-    pool = _Pool(drawn, front, preference, settings, progress)
+    pool = _Pool(drawn, front, preference, settings)
+    pool.progress = progress
     pool.grow()
     outcomes = Outcomes(drawn, pool.index, preference)
     for _ in range(MOST_ROUNDS):
@@ -307,12 +308,7 @@ class _Pool:
     """Designs that may be an answer: the fronts of studies that were searched."""
 
     def __init__(
-        self,
-        drawn: Draws,
-        front: Index,
-        preference: Preference,
-        settings: SearchSettings,
-        progress: Callable[[int, int], None] | None,
+        self, drawn: Draws, front: Index, preference: Preference, settings: SearchSettings
     ) -> None:
         """Start from the nominal front, with `settings` for the search of samples."""
         self.drawn = drawn
@@ -320,7 +316,7 @@ class _Pool:
         self.searched: set[int] = set()
         self._known = set(self.rows)
         self._preference, self._settings = preference, settings
-        self._progress = progress
+        self.progress: Progress | None = None
         self._most = min(drawn.count, MOST_EXTREMES + MOST_SEARCHES + MOST_ROUNDS * ROUND + CHECKS)
 
     @property
@@ -363,6 +359,6 @@ class _Pool:
             best = tuple(answer.tolist()) in new
         self.rows += new
         self._known.update(new)
-        if self._progress is not None:
-            self._progress(len(self.searched), self._most)
+        if self.progress is not None:
+            self.progress(len(self.searched), self._most)
         return bool(new), best

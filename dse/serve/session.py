@@ -412,7 +412,7 @@ class Session:
         self._maps[key] = found
         while len(self._maps) > MOST_MAPS:
             self._maps.pop(next(iter(self._maps)))
-        return _drawn(found, (one, other))
+        return _drawn(found, (one, other), [*map(str, request.get("hues", []))])
 
     def page(self, request: Mapping[str, str], *, live: Mapping[str, Any] | None) -> str:
         """Return the page with the set values: of the run, or of a new search."""
@@ -444,9 +444,12 @@ class Session:
         return {"state": found.state, "html": html, "axes": facts.get("axes")}
 
 
-def _drawn(found: DecisionMap, sliders: tuple[Slider, Slider]) -> dict[str, Any]:
-    """Return the picture of a map in base 64, and the ends of its axes in it and in SI."""
-    svg, frame = map_svg(found)
+def _drawn(found: DecisionMap, sliders: tuple[Slider, Slider], hues: list[str]) -> dict[str, Any]:
+    """Return the picture of a map in base 64, and the ends of its axes in it and in SI.
+
+    `hues` are the texts that have colours on the page.
+    """
+    svg, frame = map_svg(found, hues)
     return {
         "axes": [slider.to_dict() for slider in sliders],
         "ends": found.ranges,

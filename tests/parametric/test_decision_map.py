@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 
 import dse
 from dse import search
@@ -23,6 +24,7 @@ from dse.parametric.decision_map import (
     find_map,
 )
 from dse.parametric.flips import NOTHING_FITS
+from dse.reports.drawing import FILLS
 from dse.search.settings import Budget
 from dse.study import study
 from dse.study.overrides import override
@@ -185,6 +187,15 @@ def test_regions_are_named_inside_and_the_study_and_its_borders_are_marked(whole
     prices = [units.show(one.ends[1][0], goals[0]) for one in row.intervals[:-1] if one.ends[1]]
     assert goals[0] == "total_power_w"
     assert {*prices} <= {*inside}
+
+
+def test_answers_have_the_colours_of_their_places_on_a_page(whole: DecisionMap) -> None:
+    shown = [labelled_line(name, whole.study.problem.labels) for name in whole.shares]
+    order = ["absent", *reversed(shown)]
+    regions = plots.map_figure(whole, order).axes[0].collections
+    drawn = {to_hex(one.get_facecolor()[0]).upper() for one in regions if not one.get_hatch()}
+    places = [at for at, name in enumerate(order) if name in shown and name != NOTHING_FITS]
+    assert drawn - {"#FFFFFF"} == {FILLS[at] for at in places}
 
 
 def test_a_map_is_drawn_and_written(few, write, tmp_path: Path) -> None:

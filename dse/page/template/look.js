@@ -3,12 +3,12 @@
 const PALETTE = [
   ["#0072B2", "circle"],
   ["#E69F00", "rect"],
-  ["#000000", "triangle"],
   ["#56B4E9", "diamond"],
   ["#D55E00", "path://M0 0 L10 0 L5 10 Z"],
   ["#F0E442", "path://M3 0 H7 V3 H10 V7 H7 V10 H3 V7 H0 V3 H3 Z"],
   ["#009E73", "path://M0 2 L2 0 L5 3 L8 0 L10 2 L7 5 L10 8 L8 10 L5 7 L2 10 L0 8 L3 5 Z"],
   ["#CC79A7", "path://M10 0 L10 10 L0 5 Z"],
+  ["#000000", "triangle"],
 ];
 
 // A colour of the style sheet, which has one for a light and one for a dark page.

@@ -21,7 +21,7 @@ function drawMap(found) {
 
 async function refineMap() {
   const number = ++mapNumber;
-  const request = { ...question(), axes: [at("map-across").value, at("map-up").value] };
+  const request = { ...question(), axes: [at("map-across").value, at("map-up").value], hues: [...hues.names, ...hues.off] };
   let rows = -1;
   for (;;) {
     at("map-words").textContent = rows < 0 ? "computing the first rows" : `${rows} rows, more are computed`;
