@@ -233,6 +233,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 def test_the_site_has_every_command_field_quantity_and_function(site: Path) -> None:
     reference = {path.stem: path.read_text("utf-8") for path in site.glob("reference/*.html")}
+    reference["commands"] = (site / "reference" / "commands" / "index.html").read_text("utf-8")
     functions = [f'id="{module}.{name}"' for module, names in dse._FROM.items() for name in names]
     quantities = registry.names(contract.Objective)
     fields = [name for section in SECTIONS.values() for name in section.model_fields]
