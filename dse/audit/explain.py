@@ -155,8 +155,7 @@ class Explanation(Printable):
         lines = [labelled_line(self.design, self.labels), f"{VERDICT_TEXTS[self.verdict]}{place}"]
         lines += [f"  {violated.text}" for violated in self.violations]
         if self.verdict != "front" and self.rival_objectives is not None:
-            rival = labelled_line(self.rival, self.labels)
-            lines += [f"  row {self.row} of the front: {rival}"]
+            lines.append(f"  row {self.row} of the front: {labelled_line(self.rival, self.labels)}")
         for name, value in self.objectives.items():
             lines.append(f"  {in_words(name)} {units.show(value, name)}{self._against(name)}")
         return "\n".join([*(paragraph(line, "    ") for line in lines), *self._written_out()])

@@ -345,8 +345,8 @@ def _cloud(run: PageRun, view: FrontView) -> dict[str, Any]:
 def hues(run: PageRun, column: str) -> list[str]:
     """Return the texts of a column in the order of their colours: of the front, then of others."""
     view = drawn(run)
-    front, every = ({*part.get(column, ())} for part in (view.front, view.cloud))
-    return [*sorted(front, key=str.casefold), *sorted(every - front)]
+    front = view.front.get(column, np.array([], dtype=str))
+    return sorted(packed(front, view.cloud.get(column))["labels"], key=lambda one: one not in front)
 
 
 def remarks(run: PageRun) -> list[str]:

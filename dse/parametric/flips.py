@@ -513,24 +513,32 @@ def _followed(study: Study, lines: Sequence[Line], rows: Index) -> Iterator[Stab
     """Yield how far an answer of designs (1, d) holds along lines that are followed together."""
     seen = lines[0].compare(rows, [lines[0].entry.value])
     answer = lines[0].question.answer(study.problem, seen)
-    ends = breakpoints(lines, answer)
+    ways = [line for line in lines for _ in line.limits]
+    found = [*zip(ways, breakpoints(lines, answer), strict=True)]
+    asks = [
+        (line, np.vstack([answer.rows[:1], end.beyond.rows[:1]]), [_past(line, end.flips_at)])
+        for line, end in found
+        if end.beyond is not None and end.flips_at is not None
+    ]
+    seen_beyond = iter(compare_lines(asks))
+    ends = [_in_words(line, answer, end, seen_beyond) for line, end in found]
     for line, low, high in zip(lines, ends[::2], ends[1::2], strict=True):
         entry, (evidence, _) = line.entry, source_of(study, line.entry)
-        sides = _in_words(line, answer, low), _in_words(line, answer, high)
-        yield Stability(entry.name, entry.quantity, entry.value, *sides, evidence)
+        yield Stability(entry.name, entry.quantity, entry.value, low, high, evidence)
 
 
-def _in_words(line: Line, answer: AnswerDesigns, end: Breakpoint) -> Breakpoint:
-    """Return an end with the answer beyond in words, and its saving."""
+def _in_words(
+    line: Line, answer: AnswerDesigns, end: Breakpoint, beyond: Iterator[Compared | DseError]
+) -> Breakpoint:
+    """Return an end with the answer beyond in words, and its saving, compared as next `beyond`."""
     if end.beyond is None or end.flips_at is None:
         return end
-    words = parts(line.at(end.flips_at), end.beyond.rows[:1])
+    seen, words = next(beyond), parts(line.at(end.flips_at), end.beyond.rows[:1])
     becomes = next(iter(words), (NOTHING_FITS,))
-    past = _past(line, end.flips_at)
-    (seen,) = compare_lines([(line, np.vstack([answer.rows[:1], end.beyond.rows[:1]]), [past])])
     if isinstance(seen, DseError) or not line.question.preference.is_quantity:
         return replace(end, becomes=becomes)
-    return replace(end, becomes=becomes, saving=_saving(line, answer, past, seen))
+    saving = _saving(line, answer, _past(line, end.flips_at), seen)
+    return replace(end, becomes=becomes, saving=saving)
 
 
 def _saving(line: Line, answer: AnswerDesigns, past: float, seen: Compared) -> float | None:

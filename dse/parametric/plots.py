@@ -346,8 +346,8 @@ def _colours(found: DecisionMap, first: Sequence[str]) -> dict[str, str]:
     order = [shown.get(one, "") for one in first]
     order += [name for name in names if name not in order]
     fills = zip(order, [*FILLS, *[_OTHERS] * len(order)], strict=False)
-    nothing = {NOTHING_FITS: _NOTHING} if NOTHING_FITS in found.shares else {}
-    return {name: fill for name, fill in fills if name} | nothing
+    colours = {name: fill for name, fill in fills if name}
+    return colours | {name: _NOTHING for name in found.shares if name == NOTHING_FITS}
 
 
 def _map_scales(axes: Axes, found: DecisionMap) -> list[float]:

@@ -92,8 +92,7 @@ def _pick(view: FrontView, chosen: Recommended, width: int) -> str:
     """Return the recommended design, and its objectives."""
     limit = None if view.category is None else view.front[view.category][chosen.row]
     bound = f"; {limit}-bound" if view.limits and limit else ""
-    lines = f"{MARK} {chosen.design}{bound}", view.worth
-    return "\n".join(_filled(line, width) for line in lines)
+    return "\n".join(_filled(one, width) for one in (f"{MARK} {chosen.design}{bound}", view.worth))
 
 
 def known_values(values: NDArray[Any]) -> NDArray[np.bool_]:

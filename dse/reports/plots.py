@@ -297,20 +297,17 @@ def draw_slide(
     """
     with drawing():
         figure = Picture(figsize=_SLIDE)
-        figure.suptitle(_lines(view.title, 84), x=0.02, ha="left", fontsize=14, weight="bold")
-        axes, *bars = figure.subplots(
-            1,
-            1 + bool(margins),
-            width_ratios=(2, 1)[: 1 + bool(margins)],
-            squeeze=False,
-        ).ravel()
+        figure.suptitle(_lines(view.title, 80), x=0.02, ha="left", fontsize=14, weight="bold")
+        widths = (2, 1) if margins else (1,)
+        (cells,) = figure.subplots(1, len(widths), width_ratios=widths, squeeze=False)
+        axes, *bars = cells
         axes.set_title(_lines(pick, 118), loc="left", fontsize=10, pad=12)
         for room in bars:
             _margin_bars(room, margins)
         if draw is None:
             _front_of_slide(figure, axes, view)
-        elif handles := draw(axes):
-            figure.legend(handles=handles, loc="outside lower left", **_KEY)
+        else:
+            figure.legend(handles=draw(axes), loc="outside lower left", **_KEY)
             settle(figure)
         return save_figure(figure, folder / "slide")
 

@@ -190,11 +190,7 @@ class Archive:
         ledger = self._ledger_with(pruned)
         every = self.ledger.known + self.excluded == self.problem.size and ledger.exact
         hosts: Index = getattr(self.problem, "hosts", self._hosts)
-        if certificate.way in (INTERRUPTED, FAILING):  # nothing more is examined
-            ledger += Ledger(unknown=len(hosts))
-        else:
-            self._take_hosts(hosts)
-            ledger += Ledger(evaluated=len(hosts))
+        ledger += self._take_hosts(hosts, certificate.way)
         known = self.feasible if every else None
         nearest = None if self.feasible else self._nearest
         front, loss = self._front.best
@@ -223,20 +219,24 @@ class Archive:
 
     def _ledger_with(self, pruned: int) -> Ledger:
         """Return the account of the designs of the space."""
-        accounted = self.ledger.known + self.ledger.failed + pruned
-        unknown = self.problem.size - accounted
+        unknown = self.problem.size - self.ledger.known - self.ledger.failed - pruned
         return replace(self.ledger, unknown=unknown, pruned=pruned)
 
-    def _take_hosts(self, hosts: Index) -> None:
-        """Evaluate the designs of the host alone (n, d), which no space holds, once."""
-        if len(self._hosts) == len(hosts):
-            return
-        found, self._hosts = self.problem.evaluate(hosts), hosts
-        rows = np.flatnonzero(found.feasible)
-        self.feasible += len(rows)
-        self._front.add(hosts, rows, found.loss[rows])
-        if not self.feasible:
-            self._update_constraints(hosts, found.violation)
+    def _take_hosts(self, hosts: Index, way: str) -> Ledger:
+        """Evaluate the designs of the host alone (n, d), which no space holds, and return these.
+
+        After the early end of a search nothing more is evaluated.
+        """
+        if way in (INTERRUPTED, FAILING):
+            return Ledger(unknown=len(hosts))
+        if len(self._hosts) != len(hosts):
+            found, self._hosts = self.problem.evaluate(hosts), hosts
+            rows = np.flatnonzero(found.feasible)
+            self.feasible += len(rows)
+            self._front.add(hosts, rows, found.loss[rows])
+            if not self.feasible:
+                self._update_constraints(hosts, found.violation)
+        return Ledger(evaluated=len(hosts))
 
     def _require_designs(self, index: Index) -> None:
         sizes = np.array(self.sizes)

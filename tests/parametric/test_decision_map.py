@@ -194,8 +194,7 @@ def test_answers_have_the_colours_of_their_places_on_a_page(whole: DecisionMap) 
     order = ["absent", *reversed(shown)]
     regions = plots.map_figure(whole, order).axes[0].collections
     drawn = {to_hex(one.get_facecolor()[0]).upper() for one in regions if not one.get_hatch()}
-    places = [at for at, name in enumerate(order) if name in shown and name != NOTHING_FITS]
-    assert drawn - {"#FFFFFF"} == {FILLS[at] for at in places}
+    assert drawn - {"#FFFFFF"} == {FILLS[order.index(one)] for one in {*shown} - {NOTHING_FITS}}
 
 
 def test_a_map_is_drawn_and_written(few, write, tmp_path: Path) -> None:

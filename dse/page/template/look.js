@@ -29,7 +29,7 @@ function huesOf(name) {
   const all = values.map((value) => show(value, facts));
   const counts = new Map();
   for (const label of all) counts.set(label, (counts.get(label) ?? 0) + 1);
-  let names = [...counts.keys()].sort((one, other) => one.localeCompare(other, "en", { numeric: true }));
+  let names = labels ? labels.filter((label) => counts.has(label)) : [...counts.keys()].sort((one, other) => one.localeCompare(other, "en", { numeric: true }));
   if (names.length > PALETTE.length) {
     const frequent = new Set([...names].sort((one, other) => counts.get(other) - counts.get(one)).slice(0, PALETTE.length - 1));
     names = [...names.filter((label) => frequent.has(label)), "other"];
