@@ -49,5 +49,5 @@ def with_cards(page: str, answers: Mapping[str, str]) -> str:
         )
         for name, found in sections.items()
     )
-    head = "Each card opens the report of its study, with the program's answer of this version.\n"
+    head = "Each card has the answer of this version, and opens the report of its study.\n"
     return f'{page[: first[0]]}{head}\n<div class="cards">\n{cards}</div>\n\n{page[last[1] :]}'

@@ -74,7 +74,7 @@ def page_text(
 
 
 def _map(run: PageRun, prefer: str | None, time: str) -> tuple[list[Section], bytes]:
-    """Return the best answers around the demand of a run, in words and as SVG, or nothing."""
+    """Return the decision map around the demand of a run, in words and as SVG, or nothing."""
     try:
         found = _around(run, prefer, time)
     except TooLargeError as error:

@@ -221,8 +221,8 @@ def report(call: Call, run: str | Path, *, pictures: bool = False, slide: bool =
     pictures
         Draw the plots of the run again instead, into its folder or the --out folder.
     slide
-        Draw one picture for a slide instead: question, answer, margins, and front or, with
-        --flips, map.
+        Draw one picture for a slide instead: question, answer, margins, and the front (with
+        --flips the decision map).
     """
     if pictures or slide:
         what = "slide" if slide else "pictures"
