@@ -1,4 +1,4 @@
-"""``dse run`` and ``dse answer`` of tables of cores: CPU time and memory as the rows grow."""
+"""Commands on tables of cores: CPU time and memory as the rows grow."""
 
 from __future__ import annotations
 
@@ -62,8 +62,10 @@ def main() -> None:
             path = str(write(folder, rows))
             run = taken(["run", path, "--out", str(folder / "run")], environment)
             answer = taken(["answer", path, "--no-flips"], environment)
-            found.append((f"{rows:,}", *run, *answer))
-    headers = ("cores", "run, CPU s", "peak MiB", "answer without flips, CPU s", "peak MiB")
+            report = taken(["report", str(folder / "run")], environment)
+            found.append((f"{rows:,}", *run, *report, *answer))
+    parts = ("run", "report", "answer without flips")
+    headers = ("cores", *(head for part in parts for head in (f"{part}, CPU s", "peak MiB")))
     table("Tables of cores: whole processes, pictures included", headers, found[1:])
 
 

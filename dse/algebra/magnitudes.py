@@ -32,6 +32,11 @@ _NAMES |= {"hz": "a clock", "s": "a time", "w_per_m2": "a power density"}
 _MISSING = "leave the cell empty if it was not measured, or remove the row"
 
 
+def most_of(name: str) -> float:
+    """Return the largest plausible number in SI of a quantity, from its unit."""
+    return MOST.get(units.suffix(name), _BEYOND)
+
+
 def fault_of(
     value: float, name: str, *, signed: bool = False, zero: bool = False
 ) -> tuple[str, str] | None:
@@ -52,8 +57,8 @@ def fault_of(
     if not unit:
         return None
     called = _NAMES.get(unit, f"a value in {units.label(name)}")
-    if abs(value) > MOST.get(unit, _BEYOND):
-        shown = units.show(MOST.get(unit, _BEYOND), name)
+    if abs(value) > most_of(name):
+        shown = units.show(most_of(name), name)
         return f"{units.show(value, name)} is above {shown}", "is its unit right? correct it"
     if signed or _SIGNED.search(stem) or (zero and unit == "s"):
         return None

@@ -23,7 +23,7 @@ COUNTS = ("designs", "evaluated", "feasible", "exact", LEDGER)
 
 
 def known_fronts(
-    source: Path | Document | Run,
+    source: Path | Document | Run | Finished,
     *,
     rate: str | None = None,
     overrides: Sequence[tuple[str, str]] = (),

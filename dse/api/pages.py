@@ -64,7 +64,7 @@ def page_text(
     run = read_page_run(folder)
     near = None if live is None and run.view.size <= MOST_KNOWN else False
     options = {**changing, "flips": flips or near, "time": time}
-    found = answer(run.run.folder, prefer=prefer, **options)
+    found = answer(run.run, prefer=prefer, **options)
     parts = _sections(run, found)
     parts["remarks"] = [Section("remarks", lines=tuple(remarks(run)))]
     parts["map"], drawn = _map(run, prefer, time) if flips else ([], b"")
@@ -97,7 +97,7 @@ def _around(run: PageRun, prefer: str | None, time: str) -> DecisionMap | None:
 
     They are over the rate and, if the study has it, the size of an offload.
     """
-    fields = {one.name: one for one in assumptions_of(run.study)}
+    fields = {one.name: one for one in assumptions_of(run.study, designs=False)}
     known = (fields[name] for name in (_RATE, _GRANULARITY) if name in fields)
     ranges = [range_around(one.name, one.value, one.quantity, whole=one.integer) for one in known]
     if run.view.sweep is not None or _RATE not in fields:

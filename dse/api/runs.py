@@ -11,7 +11,7 @@ from dse.api.studies import A_STUDY, Overrides, StudySource, document_of, overri
 from dse.errors import OutputError
 from dse.files.document import Assignments, Document, no_such
 from dse.files.json import reason
-from dse.runs.finished import read_run
+from dse.runs.finished import Finished, read_run
 from dse.runs.result import Result, run_place
 from dse.runs.runner import run_study
 from dse.runs.solved import Options, Run
@@ -27,10 +27,10 @@ PLAIN_KINDS[str, Path, Result] = Kind(
     Path,
 )
 Source = Annotated[
-    str | Path | Mapping[str, Any] | Study | Result,
+    str | Path | Mapping[str, Any] | Study | Result | Finished,
     Kind(
         f"{A_STUDY}, a Result or its folder",
-        lambda value: isinstance(value, str | Path | Mapping | Study | Result),
+        lambda value: isinstance(value, str | Path | Mapping | Study | Result | Finished),
         Path,
         metavar="STUDY",
     ),
@@ -52,8 +52,8 @@ def study_of(source: Source, overrides: Overrides | None = None) -> Document:
     return override(document, override_pairs(overrides))
 
 
-def known(source: Source) -> Path | Document | Run:
-    """Return a path, the document of a study that is no file, or the run of a `Result`.
+def known(source: Source) -> Path | Document | Run | Finished:
+    """Return a path, an opened run, the document of a study, or the run of a `Result`.
 
     Raises
     ------
@@ -66,6 +66,8 @@ def known(source: Source) -> Path | Document | Run:
         return source.document
     if isinstance(source, Mapping) or (isinstance(source, str) and "\n" in source):
         return read_study(source)
+    if isinstance(source, Finished):
+        return source
     if not isinstance(source, str | Path):
         return source.run
     path = Path(source)

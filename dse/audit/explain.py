@@ -197,7 +197,7 @@ class Explanation(Printable):
 
 
 def explain_design(
-    source: Path | Document | Run,
+    source: Path | Document | Run | Finished,
     design: Assignments | None,
     overrides: Sequence[tuple[str, str]] = (),
 ) -> Explanation:

@@ -415,7 +415,7 @@ def _cloud_columns(view: FrontView) -> dict[str, Any]:
     found: dict[str, Any] = {
         name: single(_places(view, name)) for name in view.cloud if name in goals
     }
-    for name in view.cloud.keys() - goals:
+    for name in (name for name in view.cloud if name not in goals):
         places, codes = np.unique(_places(view, name), return_inverse=True)
         if len(places) <= MOST_SEEN:
             encoded = base64.b64encode(codes.astype(np.uint8).tobytes()).decode("ascii")

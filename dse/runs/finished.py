@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,14 @@ from dse.reports.front_view import FrontView
 from dse.runs.manifest import view_of
 from dse.runs.record import not_a_run, read_manifest
 from dse.runs.solved import Run
-from dse.runs.tables import Row, feasible_rows, read_evaluations, read_front, run_table
+from dse.runs.tables import (
+    Row,
+    feasible_rows,
+    read_evaluations,
+    read_front,
+    run_table,
+    shown_columns,
+)
 from dse.study import study
 from dse.study.measuring import STORE, measuring, recorded_in
 from dse.study.overrides import Sweep, at_value, override, sweep_of
@@ -71,7 +79,11 @@ class Finished:
         return prepared, find_designs(prepared.problem, rows)
 
     def points(self) -> list[tuple[Study, Index]]:
-        """Return the study and its front at each value of the sweep."""
+        """Return the study and its front at each value of the sweep, prepared only once."""
+        return self._points
+
+    @cached_property
+    def _points(self) -> list[tuple[Study, Index]]:
         return [self.front_at(choice) for choice in self.choices]
 
     def view(self, points: Sequence[tuple[Study, Index]]) -> FrontView:
@@ -86,7 +98,8 @@ class Finished:
         if order != list(range(len(self.rows))):
             rule = "front.csv is not in the order of the sweep"
             raise not_a_run(self.folder, ValueError(rule))
-        cloud = feasible_rows(read_evaluations(self.folder, self.manifest["evaluations_stored"]))
+        stored, shown = self.manifest["evaluations_stored"], shown_columns(points[0][0], self.sweep)
+        cloud = feasible_rows(read_evaluations(self.folder, stored, shown))
         try:
             parts: list[tuple[Study, Index, Table]] = []
             for choice, point in enumerate(points):
@@ -140,7 +153,7 @@ def read_run(folder: Path, *, changed: bool = False) -> Finished:
 
 
 def study_or_run(
-    source: Path | Document | Run, overrides: Sequence[tuple[str, str]] = ()
+    source: Path | Document | Run | Finished, overrides: Sequence[tuple[str, str]] = ()
 ) -> Document | Finished | Run:
     """Return a run, or a study to search, from a study, its file, a run, or its folder.
 

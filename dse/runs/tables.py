@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -94,8 +94,10 @@ def write_evaluations(table: Table, folder: Path) -> None:
         pyarrow.parquet.write_table(found, folder / EVALUATIONS)
 
 
-def read_evaluations(run: Path, rows: int) -> Table:
+def read_evaluations(run: Path, rows: int, columns: Collection[str] | None = None) -> Table:
     """Return the evaluations of the run in a folder, with so many `rows` by its manifest.
+
+    Of `columns`, if given, those that are there are read.
 
     Raises
     ------
@@ -113,10 +115,19 @@ def read_evaluations(run: Path, rows: int) -> Table:
         with parquet.ParquetFile(path) as file:
             if 8 * file.metadata.num_rows * file.metadata.num_columns > most:
                 raise ValueError(f"it unpacks to more than {most:,} bytes")
-            found = file.read()
+            there = [name for name in file.schema_arrow.names if columns is None or name in columns]
+            found = file.read(there)
     except (OSError, ValueError) as error:
         raise OutputError(f"{path} cannot be read: {error}") from error
-    return {name: found[name].to_numpy() for name in found.column_names}
+    return {name: _values(found[name]) for name in found.column_names}
+
+
+def shown_columns(study: Study, sweep: Sweep | None) -> set[str]:
+    """Return the columns of evaluations that pictures and pages show: choices and objectives."""
+    problem = study.problem
+    axes = {tables.axis_column(axis) for axis in problem.space.axes}
+    others = {tables.category(problem), sweep.header if sweep else None} - {None}
+    return {FEASIBLE, "instances", *axes, *(goal.name for goal in problem.goals), *map(str, others)}
 
 
 def _arrow(pa: Any, values: NDArray[Any]) -> Any:
@@ -133,6 +144,11 @@ def _arrow(pa: Any, values: NDArray[Any]) -> Any:
         parts = [np.ascontiguousarray(values)]
     buffers = [pa.py_buffer(part) for part in (_bits(there), *parts)]
     return pa.Array.from_buffers(kind, len(values), buffers)
+
+
+def _values(column: Any) -> NDArray[Any]:
+    """Return a column of pyarrow without its `to_numpy`, which imports pandas."""
+    return np.array(column.to_pylist(), dtype=column.type.to_pandas_dtype())
 
 
 def _bits(flags: NDArray[np.bool_]) -> NDArray[np.uint8]:

@@ -10,6 +10,7 @@ from dse.answers.source import known_fronts
 from dse.files.document import Assignments, Document, assignments
 from dse.reports.designs import described
 from dse.reports.sections import Readable, Section
+from dse.runs.finished import Finished
 from dse.runs.solved import Run
 from dse.sampling.certainty import UNCERTAINTY_EXAMPLE, Certainty, read_shares
 from dse.sampling.draws import certainty, draw_study
@@ -33,7 +34,7 @@ class UncertaintyReport(Readable):
 
 
 def uncertainty_of(
-    source: Path | Document | Run,
+    source: Path | Document | Run | Finished,
     *,
     overrides: Sequence[tuple[str, str]],
     prefer: str | None,

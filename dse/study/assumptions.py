@@ -42,7 +42,7 @@ from dse.study.study import Study
 METRICS = (*AREAS, *POWERS, CLOCK)
 """Assumed metrics of each design.  Its payload and its cycles define it."""
 
-MOST_RECORDS = 1_000
+MOST_RECORDS = 200
 """Number of choices above which an axis is a table of designs."""
 
 OFFLOADED = ("workload_offload_above_byte", TASKS_OFFLOADED, PAYLOAD_OFFLOADED)
@@ -155,7 +155,7 @@ def assumptions_of(
     """
     problem, growing = study.problem, study.growing
     known = (*_fields(problem, growing), *_records(problem, of))
-    found = (*known, *_bounds(problem), *(_designs(problem, growing) if designs else ()))
+    found = (*known, *_bounds(problem), *(_designs(problem, growing, of) if designs else ()))
     usable = [
         assumption
         for assumption in found
@@ -241,10 +241,7 @@ def _records(problem: Problem, of: Index | None = None) -> Iterator[Assumption]:
             continue
         later = {name for other in axes[place + 1 :] for name in other.columns}
         own = {name: values for name, values in axis.columns.items() if name not in later}
-        rows: Iterable[int] = range(axis.size)
-        if of is not None and axis.size > MOST_RECORDS:
-            rows = np.unique(of[of[:, place] >= 0, place]).tolist()
-        for row in rows:
+        for row in _rows(axis.size, place, of):
             for column, values in own.items():
                 if column in choices or _is_unused(own, row, column):
                     continue
@@ -252,6 +249,13 @@ def _records(problem: Problem, of: Index | None = None) -> Iterator[Assumption]:
                 name = f"{axis.labels[row]}.{name or units.stem(section) or section}"
                 found = _of_column(name, column, float(values[row]), problem)
                 yield replace(found, touched=(place, row))
+
+
+def _rows(size: int, place: int | None, of: Index | None) -> Iterable[int]:
+    """Return the choices that are assumptions of so many, those of designs if they are too many."""
+    if of is None or place is None or size <= MOST_RECORDS:
+        return range(size)
+    return [int(row) for row in np.unique(of[of[:, place] >= 0, place])]
 
 
 def _choices(problem: Problem) -> set[str]:
@@ -267,19 +271,23 @@ def _is_unused(record: Mapping[str, Column], row: int, column: str) -> bool:
     return bool(owners_of(column)) and all(neutral)
 
 
-def _designs(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
+def _designs(
+    problem: Problem, growing: frozenset[str], of: Index | None = None
+) -> Iterator[Assumption]:
     """Yield metrics of each design of each stage."""
     names = [axis.name for axis in problem.space.axes]
     for place, stage in enumerate(problem.stages):
         axis = f"{stage.name}.design"
-        for row, design in enumerate(stage.designs.names):
+        chosen = names.index(axis) if axis in names else None
+        for row in _rows(len(stage.designs.names), chosen, of):
+            design = stage.designs.names[row]
             for metric in METRICS:
                 value = float(getattr(stage.designs.metrics, metric)[row])
                 if metric == CLOCK and value == stage.most_hz:
                     continue  # the cap, and not the top clock
                 name = f"{stage.name}.{design}.{units.stem(metric)}"
                 counted = growing if metric == CLOCK else frozenset[str]()
-                on_axis = (names.index(axis), row) if axis in names else None
+                on_axis = None if chosen is None else (chosen, row)
                 yield Assumption(
                     name, metric, value, False, problem, on_axis, (place, row), growing=counted
                 )

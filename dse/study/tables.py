@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.algebra.magnitudes import MOST, fault_of
+from dse.algebra.magnitudes import MOST, fault_of, most_of
 from dse.contract import Column, CoreMetrics, Objective
 from dse.contract.placement import MAPPED_IN, kit_of
 from dse.errors import Fault, StudyError, UnitError, dotted, followed, nearest
@@ -504,7 +504,7 @@ class Figures:
         least = "0 or more" if zero else "positive"
         for row in np.flatnonzero(wrong):
             self.refuse(name, int(row), f"it must be {least}", "correct the value")
-        for row in np.flatnonzero(~wrong):
+        for row in np.flatnonzero(np.abs(values) > most_of(name)):
             if found_wrong := fault_of(float(values[row]), name, signed=True):
                 self.refuse(name, int(row), *found_wrong)
         return np.where(wrong, np.nan, values)
