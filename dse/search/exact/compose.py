@@ -75,6 +75,9 @@ TRIED = 500_000
 RANDOM = 2048
 """Designs drawn at random."""
 
+CHAINED = 60_000
+"""Chains of listed fleets from which on stages are joined one by one."""
+
 _FEW = 1_000
 """Size of a front of up to three losses from which on more rows take no longer to compare."""
 
@@ -276,9 +279,13 @@ class Composer:
                     self._show()
                     with suppress(NotComposedError):
                         lists = some.listed(wanted, enough)
+                        chains = None
+                        if math.prod(map(len, lists)) > CHAINED:
+                            with suppress(NotComposedError):
+                                chains = some.chained(lists, wanted, enough)
                         for rows in np.array_split(some.rows, -(-len(some.rows) // BATCH)):
                             open_[rows] = False
-                            open_[self._close(scenarios, rows, lists)] = True
+                            open_[self._close(scenarios, rows, lists, chains)] = True
         return scenarios[open_]
 
     def bound_and_close(self, scenarios: Index) -> Index:
@@ -314,16 +321,20 @@ class Composer:
         return np.concatenate(found)
 
     def _close(
-        self, scenarios: Index, rows: NDArray[np.intp], lists: Sequence[Fleets] | None = None
+        self,
+        scenarios: Index,
+        rows: NDArray[np.intp],
+        lists: Sequence[Fleets] | None = None,
+        chains: NDArray[np.intp] | None = None,
     ) -> NDArray[np.intp]:
         """Close scenarios together, in halves if those are too many, and return the open rows."""
         try:
-            left = self._remaining(scenarios[rows], lists)
+            left = self._remaining(scenarios[rows], lists, chains)
         except NotComposedError:
             if len(rows) == 1:
                 return rows
-            halves = (self._close(scenarios, half, lists) for half in np.array_split(rows, 2))
-            return np.concatenate([*halves])
+            halves = np.array_split(rows, 2)
+            return np.concatenate([self._close(scenarios, one, lists, chains) for one in halves])
         except TooMuchWorkError:
             return rows
         with suppress(TooMuchWorkError):  # also if the work ends with this evaluation
@@ -331,7 +342,12 @@ class Composer:
         return rows[:0]
 
     def _remaining(
-        self, scenarios: Index, lists: Sequence[Fleets] | None = None, *, behind: bool = True
+        self,
+        scenarios: Index,
+        lists: Sequence[Fleets] | None = None,
+        chains: NDArray[np.intp] | None = None,
+        *,
+        behind: bool = True,
     ) -> Index:
         """Return the designs of scenarios that may be on the front, or count nothing of them.
 
@@ -341,6 +357,9 @@ class Composer:
         try:
             batch = self._batch(scenarios)
             self._seed(batch)  # bounds are compared with these
+            if lists is not None and chains is not None:
+                self._choose_chains(batch, lists, chains)
+                return np.concatenate(self._left)
             if lists is None:
                 self._narrow(batch)
             else:
@@ -392,6 +411,21 @@ class Composer:
             known = {stage: partial(Batch.exact, stage=stage)}
             batch.narrow(stage, rows.take(self._bound(batch, rows, known, batch.ways({stage}))))
         self.log.reduction = "join stages"
+
+    def _choose_chains(
+        self, batch: Batch, lists: Sequence[Fleets], chains: NDArray[np.intp]
+    ) -> None:
+        """Choose whole chains of listed fleets, of which each row has the rows of the lists."""
+        self.log.reduction = "join stages"
+        self.log.settle(len(batch.index) * (math.prod(self.fleets) - len(chains)))
+        known = {k: partial(Batch.exact, stage=k) for k in range(len(lists))}
+        places = [place for part in self.parts for place in part.places]
+        some = max(1, self.most // len(batch.index))
+        for first in range(0, len(chains), some):
+            own = chains[first : first + some]
+            index = [one.positions[own[:, stage]] for stage, one in enumerate(lists)]
+            rows = batch.rows.expand(places, np.concatenate(index, axis=1))
+            self._finish(rows.take(self._bound(batch, rows, known, batch.ways(known))).index)
 
     # --- whole designs
 

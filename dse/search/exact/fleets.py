@@ -21,7 +21,7 @@ as D, also in its band.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
 from itertools import pairwise
@@ -35,7 +35,7 @@ from dse.model.bounds import Bounds
 from dse.model.evaluation import distinct_rows
 from dse.model.fleet import STAGE_CAPACITY, STAGE_COLUMNS, Fleet, Traits
 from dse.model.front import nondominated
-from dse.model.influence import Influence, beside_stages
+from dse.model.influence import JOINS, Influence, beside_stages
 from dse.model.space import Block, Index, Space, as_index, one_block
 from dse.model.stage import ROUNDING, SHARED_COLUMNS, Columns, StageParts, dependent_streams
 from dse.search.exact.partial import blocks_within, expanded, open_fleet
@@ -58,6 +58,9 @@ BAND = 1.25
 
 _FEW, _TOGETHER = 256, 16_384
 """Labels are bounded if they are more, and so many together."""
+
+_PAIRS, _BLOCK = 20_000_000, 64
+"""Most pairs of partial chains and fleets of a stage, and partial chains compared at once."""
 
 _MOST = np.finfo(float).max
 """Replaces infinity in comparisons."""
@@ -272,7 +275,9 @@ class StageFleets:
             some = kept.with_others(some)
             capacities = self.influence.capacities
             capped = {name: np.minimum(some.traits[name], enough) for name in capacities}
-            best = nondominated(_signed({**some.traits, **capped}, wanted, len(some)))
+            traits = {**some.traits, **capped}
+            pairs = [(traits[name], want) for name, want in wanted.items()]
+            best = nondominated(_signed(pairs, len(some)))
             spend(FILTER * len(best) + SORT * int(best.sum()))
             kept = some.take(best)
             kept = kept.take(hopeful(kept.traits, kept.traits))
@@ -300,11 +305,16 @@ class StageFleets:
         )
         useful = max(self.floor, enough if more else 0.0)
         growth = _Growth(self, columns, hopeful, useful, (self.floor, np.inf))
-        for some in growth.bands() if banded else [growth]:
-            for clock in self.clocks:
-                index = some.best(clock)
-                for first in range(0, len(index), PORTION):
-                    yield self._carrying(index[first : first + PORTION])
+        try:
+            for some in growth.bands() if banded else [growth]:
+                for clock in self.clocks:
+                    index = some.best(clock)
+                    for first in range(0, len(index), PORTION):
+                        yield self._carrying(index[first : first + PORTION])
+        except TooManyLabelsError:
+            if not banded:
+                raise
+            yield from self._examined()
 
     def most(self, place: int) -> float:
         """Return the most bandwidth that a design can add."""
@@ -408,28 +418,29 @@ class _Growth:
         spend(SORT * len(index) + CALL)
         fleet = self._fleet(index, left)
         carried = fleet.peak_bit_per_s
-        columns, wanted = {"": -np.minimum(carried, self.useful)}, {"": (True, False)}
+        pairs = [(np.minimum(carried, self.useful), (False, True))]
         for name, (low, high) in self.wanted.items():
             values = fleet.column(name)
-            columns[name], wanted[name] = values, (low, high)
             if name.endswith(PER_BIT):
-                columns[name] = values * carried
-                columns[name + "carried"], wanted[name + "carried"] = carried, (high, low)
-        signed = _signed(columns, wanted, len(index))
+                pairs += [(values * carried, (low, high)), (carried, (high, low))]
+            else:
+                pairs.append((values, (low, high)))
+        signed = _signed(pairs, len(index))
         rows = np.flatnonzero(nondominated(signed))
         spend(len(signed) * len(rows) // SORTED)
         return index[rows[distinct_rows(signed[rows])]]
 
 
-def _signed(traits: Mapping[str, Column], wanted: Wanted, count: int) -> Matrix:
-    """Return wanted columns as losses, (count, columns), without constant and equal ones."""
+def _signed(columns: Iterable[tuple[Column, tuple[bool, bool]]], count: int) -> Matrix:
+    """Return wanted columns as losses, (count, columns), without constant and equal ones.
+
+    Each comes with whether its low and its high values are wanted.
+    """
     found = {b"": np.zeros(count)}
-    for name, values in traits.items():
+    for values, both in columns:
         finite = np.clip(np.broadcast_to(values, count), -_MOST, _MOST)
-        wants = [
-            sign * finite for sign, want in zip((1.0, -1.0), wanted[name], strict=True) if want
-        ]
-        found |= {column.tobytes(): column for column in wants if np.ptp(column) > 0}
+        wants = [sign * finite for sign, want in zip((1.0, -1.0), both, strict=True) if want]
+        found |= {column.tobytes(): column for column in wants if count and np.ptp(column) > 0}
     return np.stack([*found.values()], axis=1)
 
 
@@ -478,7 +489,7 @@ class Node:
 
     def _bounds(self, index: Index, known: Mapping[int, Ends], count: int) -> tuple[Matrix, Matrix]:
         """Return the least losses and violations of `count` such sets of designs."""
-        spend(ROW * count + CALL)
+        spend(ROW * count // 6 + CALL)  # the stages are enclosed already
         return self.influence.bounds.best(self._columns(index, known), count)
 
     def alike(self) -> Iterator[tuple[Node, Wanted, float]]:
@@ -513,7 +524,7 @@ class Node:
         order = sorted(range(len(self.stages)), key=lambda stage: self.stages[stage].count)
         for last in (False, True):  # the lists of the others narrow the bounds
             for stage in order:
-                hopeful = partial(self._hopeful, found, stage)
+                hopeful = partial(self._stage_hopeful, found, stage)
                 try:
                     if stage in found:
                         traits = found[stage].traits
@@ -539,23 +550,119 @@ class Node:
         most = [float(high[name][0]) for name in self.influence.capacities for high in others]
         return min([enough, *most])
 
-    def _hopeful(self, lists: Mapping[int, Fleets], stage: int, low: Traits, high: Traits) -> Flags:
+    def chained(self, lists: Sequence[Fleets], wanted: Wanted, enough: float) -> Index:
+        """Return chains of listed fleets, of which one is as good as any chain of them.
+
+        Stages are joined one by one.  A partial chain is dropped if another is as good in every
+        wanted trait: the same fleets complete both.  More capacity than the other part has is of
+        no use, so a part is joined only below the level at which another is as good in all else.
+        Shape (n, stages): rows of the lists.
+
+        Raises
+        ------
+        TooManyLabelsError
+            They are too many.
+        """
+        order = sorted(range(len(lists)), key=lambda stage: len(lists[stage]))
+        picks = np.zeros((len(lists[order[0]]), len(lists)), dtype=np.intp)
+        picks[:, order[0]] = np.arange(len(picks))
+        known = {place: some.hull for place, some in enumerate(lists)}
+        for turn, stage in enumerate(order[1:], start=1):
+            fleets = np.zeros((len(lists[stage]), len(lists)), dtype=np.intp)
+            fleets[:, stage] = np.arange(len(fleets))
+            if len(picks) * len(fleets) > _PAIRS:
+                raise self.stages[stage].too_many
+            first, until = self._level(lists, order[:turn], picks, wanted, enough)
+            second, other = self._level(lists, [stage], fleets, wanted, enough)
+            level = np.maximum(first[:, np.newaxis], second)
+            pairs = np.argwhere((level < until[:, np.newaxis]) & (level < other))
+            kept = picks[:0]
+            for some in np.array_split(pairs, -(-len(pairs) // fitting(PORTION, BYTE)) or 1):
+                made = picks[some[:, 0]] + fleets[some[:, 1]]
+                traits = {k: lists[k].take(made[:, k]).traits for k in order[: turn + 1]}
+                own = {place: (one, one) for place, one in traits.items()}
+                kept = np.concatenate([kept, made[self._hopeful(known, own, len(made))]])
+                levels, rest = self._measured(lists, order[: turn + 1], kept, wanted, enough)
+                best = nondominated(np.column_stack([levels, rest]))
+                spend(len(best) * int(best.sum()) // SORTED + SORT * len(best) + CALL)
+                kept = kept[best]
+                if len(kept) > MOST_LABELS:
+                    raise self.stages[stage].too_many
+            picks = kept
+        return picks
+
+    def _measured(
+        self,
+        lists: Sequence[Fleets],
+        stages: Sequence[int],
+        picks: NDArray[np.intp],
+        wanted: Wanted,
+        enough: float,
+    ) -> tuple[Column, Matrix]:
+        """Return the level of partial chains, their negative capacity, and other wanted traits."""
+        influence, pairs, level = self.influence, [], np.zeros(len(picks))
+        for name, (low, high) in wanted.items():
+            each = [lists[stage].traits[name][picks[:, stage]] for stage in stages]
+            if name in influence.joined:
+                each = [reduce(JOINS[influence.over_stages(name)], each)]
+            if name in influence.capacities and high:
+                level, high = -np.minimum(each[0], enough), False
+            pairs += [(values, (low, high)) for values in each]
+        return level, _signed(pairs, len(picks))
+
+    def _level(
+        self,
+        lists: Sequence[Fleets],
+        stages: Sequence[int],
+        picks: NDArray[np.intp],
+        wanted: Wanted,
+        enough: float,
+    ) -> tuple[Column, Column]:
+        """Return the level of partial chains, and the one at which another is as good besides."""
+        level, rest = self._measured(lists, stages, picks, wanted, enough)
+        until, order, left = np.full(len(level), np.inf), np.argsort(level), np.arange(0)
+        for first in range(0, len(order), _BLOCK):
+            some = order[first : first + _BLOCK]
+            left = np.concatenate([left, some])
+            spend(len(left) * len(some) // _FEW + CALL)
+            ended = level[left, np.newaxis] < level[some]
+            for column in rest.T:
+                ended &= column[left, np.newaxis] >= column[some]
+            over = ended.any(axis=1)
+            until[left[over]] = level[some[ended[over].argmax(axis=1)]]
+            left = left[~over]
+        return level, until
+
+    def _stage_hopeful(
+        self, lists: Mapping[int, Fleets], stage: int, low: Traits, high: Traits
+    ) -> Flags:
         """Return which labels of a stage may lead to the front in some scenario, if not few."""
-        count = len(next(iter(low.values())))
-        found = np.full(count, count <= _FEW)
         known = {place: some.hull for place, some in lists.items()}
+        return self._hopeful(known, {stage: (low, high)}, len(next(iter(low.values()))))
+
+    def _hopeful(self, known: Mapping[int, Ends], own: Mapping[int, Ends], count: int) -> Flags:
+        """Return which of `count` partial chains may lead to the front in some scenario.
+
+        `own` are the traits of their stages, and `known` those of others.  Few are not examined.
+        """
+        found = np.full(count, count <= _FEW)
         for first in range(0, count, _TOGETHER):
             for scenario in self.scenarios:
                 rows = first + np.flatnonzero(~found[first : first + _TOGETHER])
                 if not len(rows):
                     break
-                least = {name: values[rows] for name, values in low.items()}
-                most = least if high is low else {name: high[name][rows] for name in low}
-                both = {**known, stage: (least, most)}
+                both = {**known, **{stage: _some(ends_, rows) for stage, ends_ in own.items()}}
                 loss, violation = self._bounds(scenario[np.newaxis], both, len(rows))
                 met = (violation <= 0).all(axis=1)
                 found[rows[met]] = ~self.dominated(loss[met])
         return found
+
+
+def _some(pair: Ends, rows: NDArray[np.intp]) -> Ends:
+    """Return some rows of the ends of traits, which may be the same."""
+    low, high = pair
+    least = {name: values[rows] for name, values in low.items()}
+    return least, least if high is low else {name: values[rows] for name, values in high.items()}
 
 
 def fleet_kinds(
