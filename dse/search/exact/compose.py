@@ -28,7 +28,7 @@ from dse.model.problem import Problem
 from dse.model.space import Index, blocks
 from dse.model.stage import stage_parts
 from dse.search.archive import Archive, Progress
-from dse.search.exact.fleets import Fleets, fleet_kinds, nodes_of
+from dse.search.exact.fleets import fleet_kinds, nodes_of
 from dse.search.exact.partial import (
     MOST_FLEETS,
     Batch,
@@ -74,9 +74,6 @@ TRIED = 500_000
 
 RANDOM = 2048
 """Designs drawn at random."""
-
-CHAINED = 60_000
-"""Chains of listed fleets from which on stages are joined one by one."""
 
 _FEW = 1_000
 """Size of a front of up to three losses from which on more rows take no longer to compare."""
@@ -270,6 +267,7 @@ class Composer:
 
     def drop_replaceable_fleets(self, scenarios: Index) -> Index:
         """Close scenarios with the fleets that none replaces."""
+        self.log.reduction = "drop replaceable fleets"
         for first in range(0, len(scenarios), BATCH):
             self._seed(self._batch(scenarios[first : first + BATCH]))
         open_ = np.ones(len(scenarios), dtype=bool)
@@ -278,14 +276,10 @@ class Composer:
                 for some, wanted, enough in node.alike():
                     self._show()
                     with suppress(NotComposedError):
-                        lists = some.listed(wanted, enough)
-                        chains = None
-                        if math.prod(map(len, lists)) > CHAINED:
-                            with suppress(NotComposedError):
-                                chains = some.chained(lists, wanted, enough)
+                        chains = some.chained(wanted, enough)
                         for rows in np.array_split(some.rows, -(-len(some.rows) // BATCH)):
                             open_[rows] = False
-                            open_[self._close(scenarios, rows, lists, chains)] = True
+                            open_[self._close(scenarios, rows, chains)] = True
         return scenarios[open_]
 
     def bound_and_close(self, scenarios: Index) -> Index:
@@ -321,20 +315,16 @@ class Composer:
         return np.concatenate(found)
 
     def _close(
-        self,
-        scenarios: Index,
-        rows: NDArray[np.intp],
-        lists: Sequence[Fleets] | None = None,
-        chains: NDArray[np.intp] | None = None,
+        self, scenarios: Index, rows: NDArray[np.intp], chains: Index | None = None
     ) -> NDArray[np.intp]:
         """Close scenarios together, in halves if those are too many, and return the open rows."""
         try:
-            left = self._remaining(scenarios[rows], lists, chains)
+            left = self._remaining(scenarios[rows], chains)
         except NotComposedError:
             if len(rows) == 1:
                 return rows
             halves = np.array_split(rows, 2)
-            return np.concatenate([self._close(scenarios, one, lists, chains) for one in halves])
+            return np.concatenate([self._close(scenarios, one, chains) for one in halves])
         except TooMuchWorkError:
             return rows
         with suppress(TooMuchWorkError):  # also if the work ends with this evaluation
@@ -342,12 +332,7 @@ class Composer:
         return rows[:0]
 
     def _remaining(
-        self,
-        scenarios: Index,
-        lists: Sequence[Fleets] | None = None,
-        chains: NDArray[np.intp] | None = None,
-        *,
-        behind: bool = True,
+        self, scenarios: Index, chains: Index | None = None, *, behind: bool = True
     ) -> Index:
         """Return the designs of scenarios that may be on the front, or count nothing of them.
 
@@ -357,13 +342,10 @@ class Composer:
         try:
             batch = self._batch(scenarios)
             self._seed(batch)  # bounds are compared with these
-            if lists is not None and chains is not None:
-                self._choose_chains(batch, lists, chains)
+            if chains is not None:
+                self._take(batch, chains)
                 return np.concatenate(self._left)
-            if lists is None:
-                self._narrow(batch)
-            else:
-                self._narrow_to(batch, lists)
+            self._narrow(batch)
             others = [stage for stage in self._by_size if stage not in batch.open]
             if others and not behind:
                 raise NotComposedError("bounds leave too many fleets of a stage")
@@ -397,37 +379,19 @@ class Composer:
                 except NotComposedError:
                     del self.log[before:]
 
-    def _narrow_to(self, batch: Batch, lists: Sequence[Fleets]) -> None:
-        """Bound the listed fleets of each stage."""
-        self.log.reduction = "drop replaceable fleets"
-        count = len(batch.index)
-        check_rows(count * max(map(len, lists)), self.most)
-        left = math.prod(map(len, lists))
-        self.log.settle(count * (math.prod(self.fleets) - left))
-        for stage, fleets in enumerate(lists):
-            places = self.parts[stage].places
-            batch.narrow(stage, batch.rows.expand(places, fleets.positions))
-        for stage, rows in enumerate([batch.open[stage] for stage in range(len(lists))]):
-            known = {stage: partial(Batch.exact, stage=stage)}
-            batch.narrow(stage, rows.take(self._bound(batch, rows, known, batch.ways({stage}))))
-        self.log.reduction = "join stages"
+    # --- whole designs
 
-    def _choose_chains(
-        self, batch: Batch, lists: Sequence[Fleets], chains: NDArray[np.intp]
-    ) -> None:
-        """Choose whole chains of listed fleets, of which each row has the rows of the lists."""
-        self.log.reduction = "join stages"
+    def _take(self, batch: Batch, chains: Index) -> None:
+        """Take chains of fleets (n, axes) of each scenario, as far as bounds leave them open."""
         self.log.settle(len(batch.index) * (math.prod(self.fleets) - len(chains)))
-        known = {k: partial(Batch.exact, stage=k) for k in range(len(lists))}
+        known: dict[int, Enclosed] = {
+            k: partial(Batch.exact, stage=k) for k in range(len(self.parts))
+        }
         places = [place for part in self.parts for place in part.places]
         some = max(1, self.most // len(batch.index))
         for first in range(0, len(chains), some):
-            own = chains[first : first + some]
-            index = [one.positions[own[:, stage]] for stage, one in enumerate(lists)]
-            rows = batch.rows.expand(places, np.concatenate(index, axis=1))
+            rows = batch.rows.expand(places, chains[first : first + some])
             self._finish(rows.take(self._bound(batch, rows, known, batch.ways(known))).index)
-
-    # --- whole designs
 
     def _join(
         self, batch: Batch, rows: PartialDesigns, left: Sequence[Decision], done: Collection[int]

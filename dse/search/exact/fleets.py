@@ -515,7 +515,7 @@ class Node:
             some = replace(self, rows=self.rows[own], scenarios=self.scenarios[own])
             yield some, wanted, float(key[-1])
 
-    def listed(self, wanted: Wanted, enough: float) -> list[Fleets]:
+    def _lists(self, wanted: Wanted, enough: float) -> list[Fleets]:
         """Return the fleets of each stage that may lead to the front, without replaceable ones.
 
         All lists are empty if one is.  Raise `TooManyLabelsError` if they are too many.
@@ -550,19 +550,20 @@ class Node:
         most = [float(high[name][0]) for name in self.influence.capacities for high in others]
         return min([enough, *most])
 
-    def chained(self, lists: Sequence[Fleets], wanted: Wanted, enough: float) -> Index:
-        """Return chains of listed fleets, of which one is as good as any chain of them.
+    def chained(self, wanted: Wanted, enough: float) -> Index:
+        """Return chains of listed fleets, of which one is as good as any chain.
 
         Stages are joined one by one.  A partial chain is dropped if another is as good in every
         wanted trait: the same fleets complete both.  More capacity than the other part has is of
         no use, so a part is joined only below the level at which another is as good in all else.
-        Shape (n, stages): rows of the lists.
+        Shape (n, axes): positions on the axes of all stages.
 
         Raises
         ------
         TooManyLabelsError
             They are too many.
         """
+        lists = self._lists(wanted, enough)
         order = sorted(range(len(lists)), key=lambda stage: len(lists[stage]))
         picks = np.zeros((len(lists[order[0]]), len(lists)), dtype=np.intp)
         picks[:, order[0]] = np.arange(len(picks))
@@ -589,7 +590,7 @@ class Node:
                 if len(kept) > MOST_LABELS:
                     raise self.stages[stage].too_many
             picks = kept
-        return picks
+        return np.concatenate([a.positions[k] for a, k in zip(lists, picks.T, strict=True)], axis=1)
 
     def _measured(
         self,
