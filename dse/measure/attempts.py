@@ -1,4 +1,4 @@
-"""Designs measured by several workers, each as often as necessary."""
+"""Designs measured by several workers, each as often as necessary, and the wing as one record."""
 
 from __future__ import annotations
 
@@ -6,19 +6,38 @@ import shutil
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from typing import Any, Protocol, Self
 from uuid import uuid4
 
-from dse.contract.evaluators import Evaluator, Measurement, Value, key
-from dse.errors import FOREIGN, DseError, OutputError, extra_module
+from dse import search
+from dse.algebra.units import duration
+from dse.contract.evaluators import Evaluator, Measurement, RecordedEvaluator, Value, key
+from dse.errors import (
+    FOREIGN,
+    BudgetError,
+    DseError,
+    MeasurementError,
+    OutputError,
+    extra_module,
+)
+from dse.measure.evaluate import measured_quantities, measuring_lines, with_axes
 from dse.measure.evaluators import FunctionEvaluator
-from dse.search import FAILING
+from dse.measure.store import carry, kept_run, rows_in, stored_run
+from dse.model.measured import Design, MeasurementSetup
+from dse.model.problem import Problem
+from dse.reports.text import plural
+from dse.runs.measurements import ONLY_RUNS, causes_of, causes_text
+from dse.search import FAILING, SearchSettings
 from dse.search.exact.work import StopError
+from dse.study.measuring import Measuring, Working
+from dse.study.schema import EvaluateSection
 from dse.workers.programs import STOP_PERIOD_S, SUPERVISOR_PATIENCE_S
 
 REPEATED = ("exit", "signal", "timeout", "output", "worker")
@@ -34,7 +53,7 @@ Ended = Sequence[tuple[int, Measurement]]
 """Numbers and measurements of ended attempts."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Attempt:
     """One measurement of a design, in a folder that may be kept after a failure."""
 
@@ -123,13 +142,19 @@ class Threads(AbstractContextManager["Threads"]):
 
     def begin(self, attempt: Attempt) -> None:
         """Start a thread, or measure at once."""
-        arguments = attempt, self.done, self.stop.is_set
+        done, stop = self.done, self.stop.is_set
+
+        def measure() -> None:
+            try:
+                done.put((attempt.number, attempted(self.evaluator, attempt, stop)))
+            except BaseException as error:
+                done.put((attempt.number, error))
+
         if self.in_turn:
-            self._measure(*arguments)
+            measure()
             return
-        thread = Thread(target=self._measure, args=arguments, daemon=True)
-        self.running[attempt.number] = thread
-        thread.start()
+        self.running[attempt.number] = Thread(target=measure, daemon=True)
+        self.running[attempt.number].start()
 
     def ended(self, wait_s: float) -> Ended:
         """Return the first ended attempt."""
@@ -148,17 +173,6 @@ class Threads(AbstractContextManager["Threads"]):
         for thread in self.running.values():
             thread.join(2 * SUPERVISOR_PATIENCE_S)
         self._forget()
-
-    def _measure(
-        self,
-        attempt: Attempt,
-        done: SimpleQueue[tuple[int, Measurement | BaseException]],
-        stop: Callable[[], bool],
-    ) -> None:
-        try:
-            done.put((attempt.number, attempted(self.evaluator, attempt, stop)))
-        except BaseException as error:
-            done.put((attempt.number, error))
 
 
 class Cluster:
@@ -291,10 +305,7 @@ class Terms:
 
 
 def measured(
-    evaluator: Evaluator,
-    designs: Sequence[Mapping[str, Value]],
-    workers: int | Workers,
-    terms: Terms,
+    evaluator: Evaluator, designs: Sequence[Mapping[str, Value]], crew: Workers, terms: Terms
 ) -> Iterator[tuple[int, Measurement]]:
     """Yield position and measurement of each design, as they end.
 
@@ -310,42 +321,161 @@ def measured(
     """
     waiting, running = deque(range(len(designs))), set[int]()
     before: dict[int, Measurement] = {}
-    own = Threads(evaluator, workers) if isinstance(workers, int) else nullcontext(workers)
-    with own as crew:
-        try:
-            while (waiting or running) and not terms.stop():
-                while waiting and len(running) < crew.size and terms.may_begin():
-                    number = waiting.popleft()
-                    running.add(number)
-                    crew.begin(_attempt(evaluator, number, designs[number], terms))
-                if not running and not terms.may_begin():
-                    return
-                for number, found in crew.ended(STOP_PERIOD_S):
-                    if terms.stop() and found.failed:
-                        continue  # the stop may be the cause
-                    running.remove(number)
-                    total = _total(before.get(number), found)
-                    if total.kind in REPEATED and total.attempts <= terms.retries:
-                        before[number] = total
-                        waiting.append(number)
-                    else:
-                        yield number, total
-        finally:
-            crew.drop()
-
-
-def _attempt(
-    evaluator: Evaluator, number: int, design: Mapping[str, Value], terms: Terms
-) -> Attempt:
-    folder = terms.folder / key(evaluator.identity, design)[:16]
-    return Attempt(number=number, design=design, folder=folder, keep=terms.keep)
+    try:
+        while (waiting or running) and not terms.stop():
+            while waiting and len(running) < crew.size and terms.may_begin():
+                number = waiting.popleft()
+                running.add(number)
+                folder = terms.folder / key(evaluator.identity, designs[number])[:16]
+                crew.begin(Attempt(number, designs[number], folder, terms.keep))
+            if not running and not terms.may_begin():
+                return
+            for number, found in crew.ended(STOP_PERIOD_S):
+                if terms.stop() and found.failed:
+                    continue  # the stop may be the cause
+                if found.kind == "start":
+                    raise DseError(f"{found.cause}; nothing can be measured")
+                running.remove(number)
+                total = _total(before.get(number), found)
+                if total.kind in REPEATED and total.attempts <= terms.retries:
+                    before[number] = total
+                    waiting.append(number)
+                else:
+                    yield number, total
+    finally:
+        crew.drop()
 
 
 def _total(before: Measurement | None, found: Measurement) -> Measurement:
     """Return a measurement with the attempts and the time of those before it."""
-    if found.kind == "start":
-        raise DseError(f"{found.cause}; nothing can be measured")
     if before is None:
         return found
     attempts, seconds = before.attempts + found.attempts, before.seconds + found.seconds
     return replace(found, attempts=attempts, seconds=seconds)
+
+
+@contextmanager
+def let_measure(
+    problem: Problem,
+    section: EvaluateSection | None,
+    working: Working | None,
+    settings: SearchSettings,
+) -> Iterator[None]:
+    """Open the measurements of a search, except for a finished run.
+
+    Raises
+    ------
+    MeasurementError
+        The study measures, and `working` is None.  Or all requested designs failed.
+    """
+    if problem.measured is None:
+        yield
+        return
+    setup = problem.measured.setup
+    if isinstance(setup.evaluator, RecordedEvaluator) or section is None:
+        yield
+    elif working is None:
+        raise MeasurementError(ONLY_RUNS)
+    else:
+        with _opened(setup, section, working, search.planned(problem, settings)):
+            yield
+    if setup.failures and not setup.ledger.evaluated:
+        early = working is not None and working.spending.failing != ""
+        found = (causes_of(setup.seen.values(), failed=failed) for failed in (True, False))
+        causes = (line for each in found for line in causes_text(each, setup.unit_names))
+        count = plural(len(setup.seen), "design")
+        stopped = ", and no more were tried (evaluate.stop_at_failures)" if early else ""
+        raise MeasurementError("\n".join([f"none of {count} could be measured{stopped}:", *causes]))
+
+
+@contextmanager
+def _opened(
+    setup: MeasurementSetup, section: EvaluateSection, working: Working, planned: int
+) -> Iterator[None]:
+    options = working.options
+    crew: Workers = Threads(setup.evaluator, options.workers or section.workers)
+    if options.dask is not None:
+        crew = Cluster(setup.evaluator, options.dask)
+    with _working_folder(options.folder) as folder, crew as workers:
+        terms = Terms(
+            retries=section.retries,
+            folder=folder,
+            keep=options.folder is not None,
+            stop=working.stop or (lambda: False),
+            may_begin=working.spending.may_begin,
+        )
+        ask = partial(_measured, setup, section, working, workers, terms, planned)
+        with setup.measuring(ask, working.spending):
+            yield
+
+
+@contextmanager
+def _working_folder(kept: Path | None) -> Iterator[Path]:
+    if kept is None:
+        temporary = TemporaryDirectory(prefix="dse-measuring-", ignore_cleanup_errors=True)
+        with temporary as name:
+            yield Path(name)
+        return
+    kept.mkdir(exist_ok=True)
+    try:
+        yield kept
+    finally:
+        with suppress(OSError):  # unless it holds folders of failed designs
+            kept.rmdir()
+
+
+def _measured(
+    setup: MeasurementSetup,
+    section: EvaluateSection,
+    working: Working,
+    workers: Workers,
+    terms: Terms,
+    planned: int,
+    designs: Sequence[Design],
+) -> Iterator[tuple[int, Measurement]]:
+    """Yield the position and measurement of each design, and report the progress.
+
+    Raises
+    ------
+    StopError, FailingError, BudgetError
+        Before all of them are measured.
+    """
+    spending, progress, done = working.spending, working.progress, 0
+    before, failed = len(setup.seen), len(setup.failures)
+    _stop_if(spending.failing)
+    found = measured(setup.evaluator, designs, workers, terms)
+    with spending.measuring():
+        for done, (position, measurement) in enumerate(found, 1):
+            failed += measurement.failed
+            spending.took(measurement)
+            spending.met(measurement, section.stop_at_failures)
+            if progress is not None:
+                progress(before + done, planned)
+            if tell := getattr(progress, "tell", None):  # it shows the present work in words
+                tell(f"{min(len(designs) - done, workers.size)} running, {failed} failed")
+            yield position, measurement
+            _stop_if(spending.failing)
+    if terms.stop():
+        raise StopError("it was interrupted")
+    if done < len(designs):
+        raise BudgetError(
+            f"the budget of time is used: measuring took {duration(spending.elapsed_s)} of "
+            f"{duration(spending.time_s)}, and a design takes up to {duration(spending.longest_s)}"
+        )
+
+
+def _stop_if(failing: str) -> None:
+    if failing:
+        raise FailingError(failing)
+
+
+WING = Measuring(
+    quantities=measured_quantities,
+    pool_axes=with_axes,
+    lines=measuring_lines,
+    measures=let_measure,
+    keeps=kept_run,
+    carry=carry,
+    rows=rows_in,
+    stored=stored_run,
+)

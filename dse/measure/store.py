@@ -25,7 +25,6 @@ from dse.files.document import EVALUATE, IN_MEMORY, Document
 from dse.files.json import jsonable
 from dse.files.whole_folders import WorkingFolder, flush
 from dse.files.yaml import flow_yaml
-from dse.measure.attempts import FailingError
 from dse.reports.text import plural
 from dse.runs.measurements import retry_text
 from dse.runs.record import MANIFEST
@@ -532,7 +531,7 @@ def _changes(path: str, before: Any, after: Any) -> Iterator[str]:
 def _note_how_to_go_on(error: BaseException, folder: Path, command: str) -> None:
     if isinstance(error, InfeasibleError | StudyError):
         return
-    kept, in_vain = "what was measured is", isinstance(error, FailingError)
+    kept, in_vain = "what was measured is", getattr(error, "way", "") == search.FAILING
     with suppress(StoreError):  # after an error of the disk
         if not (rows := rows_in(folder)):
             return

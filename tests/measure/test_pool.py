@@ -26,7 +26,8 @@ def all_of(
     evaluator: Evaluator, designs: Sequence[Mapping[str, Value]], folder: Path, **others: Any
 ) -> dict[int, Measurement]:
     workers, terms = others.pop("workers", 2), {"retries": 0} | others
-    found = list(measured(evaluator, designs, workers, Terms(folder=folder, **terms)))
+    crew = Threads(evaluator, workers) if isinstance(workers, int) else workers
+    found = list(measured(evaluator, designs, crew, Terms(folder=folder, **terms)))
     assert len(found) == len({number for number, _ in found})
     return dict(found)
 
@@ -123,7 +124,8 @@ def test_a_caller_that_wants_no_more_ends_what_runs(tmp_path: Path) -> None:
     text = "test {number} = 0 || { touch {number}; sleep 300; }; " + DOUBLE
     text = text.replace("{ ", "{{ ").replace("; }", "; }}")
     terms = Terms(retries=0, folder=tmp_path)
-    some: Iterator[object] = measured(shell(text), numbers(3), 3, terms)
+    crew = Threads(shell(text), 3)
+    some: Iterator[object] = measured(shell(text), numbers(3), crew, terms)
     assert next(some)
     some.close()  # type: ignore[attr-defined]
 
