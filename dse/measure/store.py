@@ -11,10 +11,11 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, cast
 
 from pydantic import TypeAdapter
 
@@ -28,7 +29,7 @@ from dse.files.yaml import flow_yaml
 from dse.reports.text import plural
 from dse.runs.measurements import retry_text
 from dse.runs.record import MANIFEST
-from dse.runs.solved import inputs_of
+from dse.runs.runner import inputs_of
 from dse.study import study
 from dse.study.goals import Options
 from dse.study.measuring import (
@@ -210,7 +211,7 @@ def _errors_of(path: Path) -> Iterator[None]:
         raise _damaged(path, error or "it asks for too much memory") from error
 
 
-class Store:
+class Store(AbstractContextManager["Store"]):
     """Measurements on disk, as a context that closes them.
 
     Attributes
@@ -224,13 +225,7 @@ class Store:
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
-        """Read everything.
-
-        Raises
-        ------
-        StoreError
-            A row does not have its checksum, or is missing.
-        """
+        """Read everything, or raise `StoreError` for a row that is missing or wrong."""
         self.path, self.connection = path, connection
         self.found: dict[str, StoredMeasurement] = {}
         self.record: RunRecord | None = None
@@ -246,10 +241,6 @@ class Store:
                     self.found[row.key] = row
             except (ValueError, TypeError, RecursionError) as error:
                 raise _damaged(path, f"row {cells[0]}: {error}") from error
-
-    def __enter__(self) -> Self:
-        """Return the store."""
-        return self
 
     def __exit__(self, *_: object) -> None:
         """Close the store."""
@@ -292,15 +283,9 @@ class Store:
 
     def _write(self, how: str, rows: Sequence[Sequence[Any]]) -> None:
         try:
-            with _errors_of(self.path):
-                self.connection.execute("BEGIN IMMEDIATE")
-                try:
-                    self.connection.executemany(f"{how} INTO evaluations VALUES (?, ?, ?)", rows)
-                    self.connection.execute("COMMIT")
-                except BaseException:
-                    with suppress(sqlite3.Error):  # a failed COMMIT may have rolled back
-                        self.connection.execute("ROLLBACK")
-                    raise
+            with _errors_of(self.path), self.connection as connection:  # all of it, or nothing
+                connection.execute("BEGIN IMMEDIATE")
+                connection.executemany(f"{how} INTO evaluations VALUES (?, ?, ?)", rows)
         except StoreError:
             self.close()
             raise
@@ -336,18 +321,18 @@ class StoreCache:
     """
 
     store: Store
+    lent: Mapping[str, StoredMeasurement]
     identity: str
-    lent: Mapping[str, StoredMeasurement] = field(default_factory=dict)
     ranges: Ranges = field(default_factory=dict)
 
     def known(self, keys: Sequence[str]) -> dict[str, Measurement]:
         """Return the stored measurements among these keys."""
         own = self.store.found
-        rows = [self.lent[name] for name in keys if name in self.lent and name not in own]
-        pairs = [(row.design, row.measurement) for row in rows if self._holds(row.measurement)]
+        lent = [self.lent[name] for name in keys if name in self.lent and name not in own]
+        held = [row for row in lent if self._holds(row.measurement)]
+        pairs = [(row.design, replace(row.measurement, attempts=0)) for row in held]
         if pairs:
-            lent = ((design, replace(found, attempts=0)) for design, found in pairs)
-            self.store.keep(stored_rows(self.identity, lent))
+            self.store.keep(stored_rows(self.identity, pairs))
         return {name: own[name].measurement for name in keys if name in own}
 
     def _holds(self, found: Measurement) -> bool:
@@ -475,12 +460,9 @@ def kept_run(
             _require_same(store, record, place.target)
             spent_s = time_measuring(store.found.values())
 
-            def cache(identity: str, ranges: Ranges) -> StoreCache:
-                return StoreCache(store, identity, lent, ranges)
-
             inside = replace(options, folder=folder / MEASURING, spent_s=spent_s)
             try:
-                yield replace(document, caches=cache), inside, resume
+                yield replace(document, caches=partial(StoreCache, store, lent)), inside, resume
             except BaseException as error:
                 _note_how_to_go_on(error, folder, resume)
                 raise
@@ -489,13 +471,7 @@ def kept_run(
 
 
 def _require_same(store: Store, record: RunRecord, folder: Path) -> None:
-    """Store the record of a run, after a refusal to resume another one.
-
-    Raises
-    ------
-    OutputError
-        With a line for each changed field.
-    """
+    """Store the record of a run, or raise `OutputError` with each changed field of another run."""
     new = asdict(record)
     old = asdict(store.record) if store.record and len(store) else new
     changed = [line for name in _SAME for line in _changes(name, old[name], new[name])]
