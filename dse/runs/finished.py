@@ -20,9 +20,16 @@ from dse.model.space import NOWHERE, Index
 from dse.model.tables import EQUALS, Table
 from dse.reports.front_view import FrontView
 from dse.runs.manifest import view_of
-from dse.runs.record import not_a_run, read_manifest
-from dse.runs.solved import Run
-from dse.runs.tables import Row, feasible_rows, read_evaluations, read_front, run_table
+from dse.runs.record import (
+    Row,
+    feasible_rows,
+    not_a_run,
+    read_evaluations,
+    read_front,
+    read_manifest,
+    run_table,
+)
+from dse.runs.runner import Run
 from dse.study import study
 from dse.study.measuring import STORE, measuring, recorded_in
 from dse.study.overrides import Sweep, at_value, override, sweep_of

@@ -25,19 +25,20 @@ from dse.reports.front_text import MOST_ROWS, front_html, front_text, in_units
 from dse.reports.front_view import FrontView, Recommended
 from dse.reports.text import Printable
 from dse.runs.manifest import manifest_of, recommended_of, view_of
-from dse.runs.record import MANIFEST, begin_manifest, with_checksums
-from dse.runs.runner import points_of
-from dse.runs.solved import Options, Run, SolvedStudy, inputs_of
-from dse.runs.tables import (
+from dse.runs.record import (
     EVALUATIONS,
     FEASIBLE,
     FRONT,
+    MANIFEST,
+    begin_manifest,
     feasible_rows,
     has_parquet,
     run_table,
+    with_checksums,
     write_evaluations,
     write_front,
 )
+from dse.runs.runner import Options, Run, SolvedStudy, inputs_of, points_of
 from dse.search.open_problem import opened
 from dse.study.measuring import STORED, Keeping, measuring
 from dse.study.overrides import sweep_of

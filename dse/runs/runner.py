@@ -1,13 +1,14 @@
-"""Runs of a study, one for each value of its sweep."""
+"""Runs of a study, one for each value of its sweep, their answers, and fronts of other sources."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -15,27 +16,143 @@ from dse import search
 from dse.contract import Column
 from dse.errors import MeasurementError, TooLargeError
 from dse.files.document import Document
+from dse.files.inputs import Input
 from dse.model import invariants, tables
 from dse.model.cells import Cells, cells_of
+from dse.model.evaluation import Ledger
 from dse.model.front import nondominated_by
 from dse.model.measured import MemoryCache
 from dse.model.problem import Problem
 from dse.model.space import Index
-from dse.model.volume import Volume, hypervolume, reference_point
-from dse.runs.solved import Options, Quality, Run, SolvedStudy
-from dse.search import Outcome, Progress, Stop
+from dse.model.volume import NO_VOLUME, Volume, hypervolume, reference_point
+from dse.search import Outcome, Progress, SearchSettings, Stop
 from dse.search.archive import Matrix, Searchable
 from dse.search.exact.work import limited
+from dse.search.outcome import FAILING, INTERRUPTED
 from dse.study import study
+from dse.study.goals import Options as Options
 from dse.study.measuring import Working, measuring
 from dse.study.overrides import Sweep, at_value, sweep_of
-from dse.study.study import Study
+from dse.study.study import Study, whole_document
 
 ENUMERABLE = 10_000_000
 """Largest space in which a heuristic's front is compared with the exact one."""
 
 OPEN_CELLS = 50_000
 """Most open cells of a bound, for a time of about a second."""
+
+
+@dataclass(frozen=True)
+class Quality:
+    """The hypervolume of a front.
+
+    Attributes
+    ----------
+    reference, hypervolume
+        The reference point in units of the losses, and the volume up to it as a share of the box
+        between the front's best values and the reference.
+    share
+        The hypervolume as a share of the exact front's, None if that is unknown.
+    at_least
+        A proven lower bound of the share, or None.
+    """
+
+    reference: tuple[float, ...] = ()
+    hypervolume: Volume = NO_VOLUME
+    share: Volume | None = None
+    at_least: Volume | None = None
+
+
+@dataclass(frozen=True)
+class SolvedStudy:
+    """The front of one study, or of one value of a sweep.
+
+    Attributes
+    ----------
+    study
+        The study.
+    outcome
+        The result of the search, with the front in the order of front.csv.
+    quality
+        The hypervolume, if a run writes the front.
+    seconds
+        Wall time of the search.
+    """
+
+    study: Study
+    outcome: Outcome
+    quality: Quality
+    seconds: float
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the study, at this value of its sweep, as it is written; it is read again."""
+        whole = whole_document(self.study.document, [self.study])
+        return _read_again, (whole, self.outcome, self.quality, self.seconds)
+
+
+def _read_again(whole: Document, *found: Any) -> SolvedStudy:
+    return SolvedStudy(study.prepare(whole), *found)
+
+
+@dataclass(frozen=True)
+class Run:
+    """All answers of a study, one per value of its sweep."""
+
+    document: Document
+    sweep: Sweep | None
+    answers: tuple[SolvedStudy, ...]
+    settings: SearchSettings
+    seconds: float
+
+    @property
+    def feasible(self) -> bool:
+        """Return whether any design is feasible, at any value of a sweep."""
+        return any(answer.outcome.feasible for answer in self.answers)
+
+    @property
+    def interrupted(self) -> bool:
+        """Return whether the search was stopped before its end."""
+        ways = INTERRUPTED, FAILING
+        return any(answer.outcome.certificate.way in ways for answer in self.answers)
+
+    @property
+    def failing(self) -> str:
+        """Return the reason of a stop after too many failed designs, or an empty text."""
+        found = (answer.outcome.certificate for answer in self.answers)
+        return next((one.reason for one in found if one.way == FAILING), "")
+
+    @property
+    def ledger(self) -> Ledger:
+        """Return the ledger of all values of a sweep together."""
+        return sum((answer.outcome.ledger for answer in self.answers), Ledger())
+
+    @property
+    def first(self) -> Study:
+        """Return the study of the first value of a sweep."""
+        return self.answers[0].study
+
+
+@dataclass(frozen=True)
+class KnownFront:
+    """The front of one study from any source, with facts `found` by its search."""
+
+    study: Study
+    front: Index
+    found: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class KnownFronts:
+    """The fronts of a study, one for each value of its sweep, and options of further searches."""
+
+    points: tuple[KnownFront, ...]
+    sweep: Sweep | None
+    options: Options
+
+
+def inputs_of(studies: Iterable[Study]) -> dict[str, Input]:
+    """Return the files that studies name."""
+    return {name: entry for study in studies for name, entry in study.inputs.items()}
 
 
 def run_study(
@@ -54,8 +171,9 @@ def run_study(
     """
     start = time.perf_counter()
     sweep = sweep_of(document)
-    if document.measures:
-        document = _with_shelves(document)
+    if document.measures and document.caches is None:  # kept by nobody, and shared by a sweep
+        cache = MemoryCache()
+        document = replace(document, caches=lambda identity, ranges: cache)
     with limited(stop=stop):
         answers = [*_answers(document, sweep, options, progress, stop)]
     if not options.measures:
@@ -64,14 +182,6 @@ def run_study(
     if document.measures:
         document = replace(document, recorded=study.recorded_of(answer.study for answer in answers))
     return Run(document, sweep, tuple(answers), settings, time.perf_counter() - start)
-
-
-def _with_shelves(document: Document) -> Document:
-    """Return a document with storage for measurements."""
-    if document.caches is not None:
-        return document
-    cache = MemoryCache()
-    return replace(document, caches=lambda identity, ranges: cache)
 
 
 def _require_any_measured(answers: Sequence[SolvedStudy]) -> None:
@@ -100,8 +210,8 @@ def _answers(
         working = Working(options, stop, within, spending)
     for position, point in enumerate(points):
         prepared = study.prepare(point) if position else first
-        found = _solved(prepared, options, within, partial=True, working=working)
-        yield _checked(with_quality(found))
+        found = solve_study(prepared, options, within, partial=True, working=working)
+        yield with_quality(found)
         if progress is not None and sweep is not None:
             progress(position + 1, len(points))
 
@@ -113,33 +223,21 @@ def points_of(document: Document, sweep: Sweep | None) -> list[Document]:
     return [at_value(document, sweep, position) for position in range(len(sweep.values))]
 
 
-def _checked(answer: SolvedStudy) -> SolvedStudy:
-    """Return an answer after a check of its invariants."""
-    found = answer.outcome
-    invariants.check_invariants(answer.study.problem, found.front_index, found.sample_index)
-    return answer
-
-
-def solve_study(prepared: Study, options: Options, *, partial: bool = False) -> SolvedStudy:
-    """Search one study without new measurements, and without the quality of its front.
+def solve_study(
+    prepared: Study,
+    options: Options,
+    progress: Progress | None = None,
+    *,
+    partial: bool = False,
+    working: Working | None = None,
+) -> SolvedStudy:
+    """Search one study, without the quality of its front.  Only with `working` it measures.
 
     Raises
     ------
     TooLargeError
         The proof is unfinished, and `partial` is False.
     """
-    return _checked(_solved(prepared, options, None, partial=partial))
-
-
-def _solved(
-    prepared: Study,
-    options: Options,
-    progress: Progress | None,
-    *,
-    partial: bool,
-    working: Working | None = None,
-) -> SolvedStudy:
-    """Search one study."""
     start = time.perf_counter()
     settings = replace(options.apply(prepared.settings), partial=partial)
     with ExitStack() as opened:
@@ -147,7 +245,10 @@ def _solved(
             problem, section = prepared.problem, prepared.measuring
             opened.enter_context(measuring().measures(problem, section, working, settings))
         outcome = search.run_search(prepared.problem, settings, progress)
-    return answer_of(prepared, outcome, time.perf_counter() - start)
+    answer = answer_of(prepared, outcome, time.perf_counter() - start)
+    found = answer.outcome
+    invariants.check_invariants(prepared.problem, found.front_index, found.sample_index)
+    return answer
 
 
 def answer_of(prepared: Study, outcome: Outcome, seconds: float) -> SolvedStudy:
@@ -202,7 +303,7 @@ def _exact_front(problem: Problem) -> Matrix | None:
     if problem.size > ENUMERABLE:
         return None
     with suppress(TooLargeError):
-        return search.run_search(problem, search.SearchSettings(), None).front_loss
+        return search.run_search(problem, SearchSettings(), None).front_loss
     return None
 
 

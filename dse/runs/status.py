@@ -26,8 +26,7 @@ from dse.reports.text import plural
 from dse.runs.measurements import causes_of, causes_text, retry_text
 from dse.runs.record import MANIFEST, begun_manifest, not_a_run, read_manifest
 from dse.runs.result import Result
-from dse.runs.runner import answer_of, points_of, with_quality
-from dse.runs.solved import Run, SolvedStudy
+from dse.runs.runner import Run, SolvedStudy, answer_of, points_of, with_quality
 from dse.search.archive import Archive
 from dse.search.outcome import INTERRUPTED, Certificate
 from dse.study import study

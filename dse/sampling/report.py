@@ -10,7 +10,7 @@ from dse.answers.source import known_fronts
 from dse.files.document import Assignments, Document, assignments
 from dse.reports.designs import described
 from dse.reports.sections import Readable, Section
-from dse.runs.solved import Run
+from dse.runs.runner import Run
 from dse.sampling.certainty import UNCERTAINTY_EXAMPLE, Certainty, read_shares
 from dse.sampling.draws import certainty, draw_study
 from dse.sampling.sobol import Sensitivity, read_width, sensitivity_of
