@@ -13,20 +13,13 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
-from typing import Any, Protocol, Self
+from typing import Any, Self
 from uuid import uuid4
 
 from dse import search
 from dse.algebra.units import duration
 from dse.contract.evaluators import Evaluator, Measurement, RecordedEvaluator, Value, key
-from dse.errors import (
-    FOREIGN,
-    BudgetError,
-    DseError,
-    MeasurementError,
-    OutputError,
-    extra_module,
-)
+from dse.errors import FOREIGN, BudgetError, DseError, MeasurementError, OutputError, extra_module
 from dse.measure.evaluate import measured_quantities, measuring_lines, with_axes
 from dse.measure.evaluators import FunctionEvaluator
 from dse.measure.store import carry, kept_run, rows_in, stored_run
@@ -69,30 +62,10 @@ class FailingError(StopError):
     way = FAILING
 
 
-class Workers(AbstractContextManager["Workers"], Protocol):
-    """Threads or machines that carry out attempts."""
-
-    @property
-    def size(self) -> int:
-        """Return the number of attempts that they carry out at once."""
-
-    def begin(self, attempt: Attempt) -> None:
-        """Begin an attempt."""
-
-    def ended(self, wait_s: float) -> Ended:
-        """Return the ended attempts, after some time if there is none yet."""
-
-    def drop(self) -> None:
-        """End all attempts."""
-
-
 def attempted(evaluator: Evaluator, attempt: Attempt, stop: Callable[[], bool]) -> Measurement:
     """Measure a design once in a new folder, and delete that unless it is kept.
 
-    Raises
-    ------
-    OutputError
-        The folder cannot be made or written.
+    A folder that cannot be made or written is an `OutputError`.
     """
     begin = time.monotonic()
     try:
@@ -261,6 +234,10 @@ class Cluster:
         return DseError(f"{rule}; what was measured until now is kept")
 
 
+Workers = Threads | Cluster
+"""Threads or machines that carry out `size` attempts at once, until they `drop` them."""
+
+
 def _measure(evaluator: Evaluator, attempt: Attempt, task: str) -> Measurement:
     """Measure in a worker of the cluster, until the scheduler cancels it."""
     import distributed
@@ -278,66 +255,45 @@ def _measure(evaluator: Evaluator, attempt: Attempt, task: str) -> Measurement:
     return attempted(evaluator, attempt, stop)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Terms:
-    """Conditions of measurements.
-
-    Attributes
-    ----------
-    retries
-        Most attempts after a failed one.
-    folder
-        Parent of the working folders, which are named after the `key` of their design.
-    keep
-        Whether working folders of failed designs stay.
-    stop
-        Polled at 10 Hz.  Once it is True, attempts are ended, and only measurements that have
-        just succeeded are returned.
-    may_begin
-        Once it is False, no attempt begins, and those in progress come to their end.
-    """
-
-    retries: int
-    folder: Path
-    keep: bool = True
-    stop: Callable[[], bool] = lambda: False
-    may_begin: Callable[[], bool] = lambda: True
-
-
 def measured(
-    evaluator: Evaluator, designs: Sequence[Mapping[str, Value]], crew: Workers, terms: Terms
+    evaluator: Evaluator,
+    designs: Sequence[Mapping[str, Value]],
+    crew: Workers,
+    working: Working,
+    folder: Path,
+    retries: int,
 ) -> Iterator[tuple[int, Measurement]]:
     """Yield position and measurement of each design, as they end.
 
-    A failed design is tried again after those that wait for their first attempt.  Its measurement
-    is the last one, with the number of attempts and the time of all.
+    Each has a working folder in `folder`, named after its `key`, which stays after a failure in
+    the folder of a run.  A failed design is tried again, at most `retries` times, after those that
+    wait for their first attempt.  Its measurement is the last one, with the number of attempts and
+    the time of all.  An evaluator that cannot be started at all is a `DseError`, as every design
+    would fail in the same way.
 
-    Raises
-    ------
-    DseError
-        The evaluator cannot be started at all, so that every design would fail in the same way.
-    OutputError
-        Working folders cannot be written.
+    Once `working.stop`, polled at 10 Hz, is True, attempts are ended, and only measurements that
+    have just succeeded are returned.  Once its time is spent, no attempt begins, and those in
+    progress come to their end.
     """
+    stop, may_begin = working.stop or (lambda: False), working.spending.may_begin
+    keep = working.options.folder is not None
     waiting, running = deque(range(len(designs))), set[int]()
     before: dict[int, Measurement] = {}
     try:
-        while (waiting or running) and not terms.stop():
-            while waiting and len(running) < crew.size and terms.may_begin():
+        while (waiting or running) and not stop():
+            while waiting and len(running) < crew.size and may_begin():
                 number = waiting.popleft()
                 running.add(number)
-                folder = terms.folder / key(evaluator.identity, designs[number])[:16]
-                crew.begin(Attempt(number, designs[number], folder, terms.keep))
-            if not running and not terms.may_begin():
+                place = folder / key(evaluator.identity, designs[number])[:16]
+                crew.begin(Attempt(number, designs[number], place, keep))
+            if not running and not may_begin():
                 return
             for number, found in crew.ended(STOP_PERIOD_S):
-                if terms.stop() and found.failed:
+                if stop() and found.failed:
                     continue  # the stop may be the cause
-                if found.kind == "start":
-                    raise DseError(f"{found.cause}; nothing can be measured")
                 running.remove(number)
                 total = _total(before.get(number), found)
-                if total.kind in REPEATED and total.attempts <= terms.retries:
+                if total.kind in REPEATED and total.attempts <= retries:
                     before[number] = total
                     waiting.append(number)
                 else:
@@ -348,6 +304,8 @@ def measured(
 
 def _total(before: Measurement | None, found: Measurement) -> Measurement:
     """Return a measurement with the attempts and the time of those before it."""
+    if found.kind == "start":
+        raise DseError(f"{found.cause}; nothing can be measured")
     if before is None:
         return found
     attempts, seconds = before.attempts + found.attempts, before.seconds + found.seconds
@@ -363,23 +321,17 @@ def let_measure(
 ) -> Iterator[None]:
     """Open the measurements of a search, except for a finished run.
 
-    Raises
-    ------
-    MeasurementError
-        The study measures, and `working` is None.  Or all requested designs failed.
+    It is a `MeasurementError` to measure without `working`, or if all requested designs failed.
     """
-    if problem.measured is None:
-        yield
-        return
-    setup = problem.measured.setup
-    if isinstance(setup.evaluator, RecordedEvaluator) or section is None:
+    setup = problem.measured.setup if problem.measured else None
+    if setup is None or isinstance(setup.evaluator, RecordedEvaluator) or section is None:
         yield
     elif working is None:
         raise MeasurementError(ONLY_RUNS)
     else:
         with _opened(setup, section, working, search.planned(problem, settings)):
             yield
-    if setup.failures and not setup.ledger.evaluated:
+    if setup is not None and setup.failures and not setup.ledger.evaluated:
         early = working is not None and working.spending.failing != ""
         found = (causes_of(setup.seen.values(), failed=failed) for failed in (True, False))
         causes = (line for each in found for line in causes_text(each, setup.unit_names))
@@ -397,14 +349,7 @@ def _opened(
     if options.dask is not None:
         crew = Cluster(setup.evaluator, options.dask)
     with _working_folder(options.folder) as folder, crew as workers:
-        terms = Terms(
-            retries=section.retries,
-            folder=folder,
-            keep=options.folder is not None,
-            stop=working.stop or (lambda: False),
-            may_begin=working.spending.may_begin,
-        )
-        ask = partial(_measured, setup, section, working, workers, terms, planned)
+        ask = partial(_measured, setup, section, working, workers, folder, planned)
         with setup.measuring(ask, working.spending):
             yield
 
@@ -412,8 +357,7 @@ def _opened(
 @contextmanager
 def _working_folder(kept: Path | None) -> Iterator[Path]:
     if kept is None:
-        temporary = TemporaryDirectory(prefix="dse-measuring-", ignore_cleanup_errors=True)
-        with temporary as name:
+        with TemporaryDirectory(prefix="dse-measuring-", ignore_cleanup_errors=True) as name:
             yield Path(name)
         return
     kept.mkdir(exist_ok=True)
@@ -429,21 +373,16 @@ def _measured(
     section: EvaluateSection,
     working: Working,
     workers: Workers,
-    terms: Terms,
+    folder: Path,
     planned: int,
     designs: Sequence[Design],
 ) -> Iterator[tuple[int, Measurement]]:
-    """Yield the position and measurement of each design, and report the progress.
-
-    Raises
-    ------
-    StopError, FailingError, BudgetError
-        Before all of them are measured.
-    """
+    """Yield the position and measurement of each design, and report the progress."""
     spending, progress, done = working.spending, working.progress, 0
     before, failed = len(setup.seen), len(setup.failures)
-    _stop_if(spending.failing)
-    found = measured(setup.evaluator, designs, workers, terms)
+    if spending.failing:
+        raise FailingError(spending.failing)
+    found = measured(setup.evaluator, designs, workers, working, folder, section.retries)
     with spending.measuring():
         for done, (position, measurement) in enumerate(found, 1):
             failed += measurement.failed
@@ -454,19 +393,15 @@ def _measured(
             if tell := getattr(progress, "tell", None):  # it shows the present work in words
                 tell(f"{min(len(designs) - done, workers.size)} running, {failed} failed")
             yield position, measurement
-            _stop_if(spending.failing)
-    if terms.stop():
+            if spending.failing:
+                raise FailingError(spending.failing)
+    if working.stop is not None and working.stop():
         raise StopError("it was interrupted")
     if done < len(designs):
         raise BudgetError(
             f"the budget of time is used: measuring took {duration(spending.elapsed_s)} of "
             f"{duration(spending.time_s)}, and a design takes up to {duration(spending.longest_s)}"
         )
-
-
-def _stop_if(failing: str) -> None:
-    if failing:
-        raise FailingError(failing)
 
 
 WING = Measuring(
