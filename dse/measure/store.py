@@ -29,7 +29,7 @@ from dse.files.yaml import flow_yaml
 from dse.reports.text import plural
 from dse.runs.measurements import retry_text
 from dse.runs.record import MANIFEST
-from dse.runs.runner import inputs_of
+from dse.runs.runner import inputs_of, points_of
 from dse.study import study
 from dse.study.goals import Options
 from dse.study.measuring import (
@@ -42,7 +42,7 @@ from dse.study.measuring import (
     StoredRun,
     time_measuring,
 )
-from dse.study.overrides import Sweep, at_value, sweep_of
+from dse.study.overrides import Sweep, sweep_of
 
 APPLICATION = 0x44534531
 """Mark of an SQLite file that is a store (``DSE1`` in ASCII)."""
@@ -63,8 +63,6 @@ _MOST_BYTE = 1 << 32
 WRITER_WAIT_S = 60.0
 """Longest time to wait for another process that writes."""
 
-GO_ON = "go on with --resume (`resume` in Python)"
-
 COPY = "put back a copy of it, or remove it and begin again"
 
 _ROWS: tuple[TypeAdapter[Any], ...] = (TypeAdapter(StoredMeasurement), TypeAdapter(RunRecord))
@@ -74,13 +72,8 @@ _ROWS: tuple[TypeAdapter[Any], ...] = (TypeAdapter(StoredMeasurement), TypeAdapt
 def open_store(folder: Path) -> Store:
     """Return the store in the folder of a run for writing, a new one if there is none.
 
-    All of it is read and checked: some 20 microseconds a row.
-
-    Raises
-    ------
-    StoreError
-        The store is damaged, of another program or version, cannot be written, or is on a network
-        file system.
+    All of it is read and checked: some 20 microseconds a row.  It is a `StoreError` if the store is
+    damaged, of another program or version, cannot be written, or is on a network file system.
     """
     path = folder / STORE
     _require_files(folder)
@@ -101,12 +94,7 @@ def open_to_read(folder: Path) -> Store:
     """Return the store in a folder for reading, even while another process writes to it.
 
     SQLite recovers a store after a kill if it may be written.  Otherwise it must have been closed,
-    without a log.
-
-    Raises
-    ------
-    StoreError
-        There is none, it is damaged, of another version, or read-only after a kill.
+    without a log.  It is a `StoreError` if there is none, it is damaged or of another version.
     """
     path = folder / STORE
     _require_files(folder)
@@ -206,7 +194,8 @@ def _errors_of(path: Path) -> Iterator[None]:
         reason = getattr(error, "strerror", None) or str(error)
         full = "full" in reason or "space" in reason
         remedy = "free some space" if full else "name another folder, or repair this one"
-        raise StoreError(f"{path} cannot be used: {reason}; {remedy} and {GO_ON}") from error
+        remedy += " and go on with --resume (`resume` in Python)"
+        raise StoreError(f"{path} cannot be used: {reason}; {remedy}") from error
     except (sqlite3.Error, ValueError, MemoryError) as error:
         raise _damaged(path, error or "it asks for too much memory") from error
 
@@ -214,14 +203,8 @@ def _errors_of(path: Path) -> Iterator[None]:
 class Store(AbstractContextManager["Store"]):
     """Measurements on disk, as a context that closes them.
 
-    Attributes
-    ----------
-    path, connection
-        The database.
-    found
-        Measurements by `dse.contract.evaluators.key`, in their order.
-    record
-        The record of the run, or None before it begins.
+    They are `found` by `dse.contract.evaluators.key`, in their order.  The `record` of the run is
+    None before it begins.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
@@ -257,11 +240,8 @@ class Store(AbstractContextManager["Store"]):
     def keep(self, rows: Iterable[StoredMeasurement]) -> None:
         """Store all new measurements, or none, on disk before this returns.
 
-        Raises
-        ------
-        StoreError
-            The disk refuses.  The store is then closed, as one of its pages may be in the memory
-            of the system only.  Earlier rows stay.
+        If the disk refuses, the store is closed, as one of its pages may be in the memory of the
+        system only.  Earlier rows stay.
         """
         new = {row.key: row for row in rows if row.key not in self.found}
         numbered = enumerate(new.values(), len(self) + 1)
@@ -300,10 +280,7 @@ def stored_cells(number: int, row: StoredMeasurement | RunRecord) -> tuple[int, 
 def read_cells(cells: Sequence[Any]) -> StoredMeasurement | RunRecord:
     """Return the measurement in some cells, or the record of the run in those of row 0.
 
-    Raises
-    ------
-    ValueError
-        The checksum is wrong, or the content is no such row.
+    It is a `ValueError` if the checksum is wrong, or the content is no such row.
     """
     number, text, checksum = cells
     if hashlib.sha256(f"{number} {text}".encode()).hexdigest() != checksum:
@@ -370,7 +347,7 @@ def rows_in(folder: Path) -> Sequence[StoredMeasurement]:
 def run_record(document: Document, options: Options) -> RunRecord:
     """Return the record of a run."""
     sweep = sweep_of(document)
-    prepared = study.prepare(document if sweep is None else at_value(document, sweep, 0))
+    prepared = study.prepare(points_of(document, sweep)[0])
     measured, settings = prepared.problem.measured, options.apply(prepared.settings)
     if measured is None:
         raise TypeError("a run of models keeps no record before its end")
@@ -434,12 +411,8 @@ def kept_run(
 ) -> Iterator[tuple[Document, Options, str]]:
     """Yield a study whose measurements are kept, its options, and the command that resumes it.
 
-    The note of an error that ends it has the command.
-
-    Raises
-    ------
-    OutputError
-        The folder has measurements, and `options` does not resume, or the study is another one.
+    The note of an error that ends it has the command.  It is an `OutputError` if the folder has
+    measurements, and `options` does not resume, or the study is another one.
     """
     record, folder = run_record(document, options), place.place
     resume = resume_command(record, place.target)
@@ -459,7 +432,6 @@ def kept_run(
         with open_store(folder) as store:
             _require_same(store, record, place.target)
             spent_s = time_measuring(store.found.values())
-
             inside = replace(options, folder=folder / MEASURING, spent_s=spent_s)
             try:
                 yield replace(document, caches=partial(StoreCache, store, lent)), inside, resume
@@ -551,13 +523,7 @@ def _odd(folder: str, names: list[str]) -> list[str]:
 
 
 def stored_run(folder: Path) -> StoredRun | None:
-    """Return the content of the store of a run, which may go on meanwhile, None without a record.
-
-    Raises
-    ------
-    StoreError
-        It cannot be read.
-    """
+    """Return the store of a run, which may go on meanwhile, or None without a record."""
     with open_to_read(folder) as store:
         if store.record is None:
             return None
