@@ -26,8 +26,8 @@ from dse.reports.text import listed, plural, rule_text
 from dse.runs import finished, record
 from dse.runs.design_names import exact_name
 from dse.runs.finished import BOUND_TOLERANCE, Finished, stands_for
-from dse.runs.manifest import FrontOfPart, front_facts, study_facts
-from dse.runs.record import EVALUATIONS, FEASIBLE, FRONT, read_evaluations
+from dse.runs.manifest import FEASIBLE, FrontOfPart, front_facts, study_facts
+from dse.runs.record import EVALUATIONS, FRONT, read_evaluations
 from dse.runs.runner import measure_front
 from dse.search import Progress
 from dse.study import study

@@ -6,6 +6,7 @@ import hashlib
 import platform
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -44,6 +45,9 @@ from dse.study.study import Study
 FORMAT = 4
 """Format of the folder of a run."""
 
+FEASIBLE = "feasible"
+"""Column of the evaluations."""
+
 FLOAT_POLICY = (
     "losses are compared at 40 significant bits (relative 9e-13); a part is pruned only when a "
     "bound is worse by more than 1e-9, relative"
@@ -67,8 +71,7 @@ def manifest_of(run: Run, stored: int) -> dict[str, Any]:
     facts = {
         "format": FORMAT,
         **study_facts(run.document, [part.study for part in parts]),
-        "versions": {"python": platform.python_version()}
-        | {name: found for name in _LIBRARIES if (found := _version(name))},
+        "versions": _versions(),
         "method": run.settings.method,
         **({"options": dict(run.settings.options)} if run.settings.options else {}),
         "seed": run.settings.seed,
@@ -133,12 +136,13 @@ def _measured(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
     }
 
 
-def _version(library: str) -> str:
-    """Return the version of a library, or an empty text if it is not installed."""
-    try:
-        return version(library)
-    except PackageNotFoundError:
-        return ""
+def _versions() -> dict[str, str]:
+    """Return the versions of Python and of the installed libraries."""
+    found = {"python": platform.python_version()}
+    for library in _LIBRARIES:
+        with suppress(PackageNotFoundError):
+            found[library] = version(library)
+    return found
 
 
 def study_facts(document: Document, studies: Sequence[Study]) -> dict[str, Any]:
@@ -160,17 +164,14 @@ def study_facts(document: Document, studies: Sequence[Study]) -> dict[str, Any]:
 def front_facts(sweep: Sweep | None, parts: Parts, facts: Facts) -> dict[str, Any]:
     """Return the entries of a manifest that follow from study, front and other entries."""
     starts = np.cumsum([0, *(len(part.front) for part in parts)]).tolist()
-    entries = [_part(part, start) for part, start in zip(parts, starts, strict=False)]
-    if sweep is None:
-        points = entries[0]
-        if chosen := points["recommended"]:
-            chosen |= _sureness(parts[0].study, parts[0].front, chosen["row"])
-    else:
+    entries = [
+        _part(part, start, sure=sweep is None) for part, start in zip(parts, starts, strict=False)
+    ]
+    points = entries[0]
+    if sweep is not None:
         values = zip(sweep.values, entries, strict=True)
-        points = {
-            "sweep": sweep.header,
-            "points": [{"value": value} | entry for value, entry in values],
-        }
+        pairs = [{"value": value} | entry for value, entry in values]
+        points = {"sweep": sweep.header, "points": pairs}
     return {
         "front": starts[-1],
         "notes": list(dict.fromkeys(notes_of(parts, sweep, facts))),
@@ -178,7 +179,7 @@ def front_facts(sweep: Sweep | None, parts: Parts, facts: Facts) -> dict[str, An
     }
 
 
-def _part(part: FrontOfPart, start: int) -> dict[str, Any]:
+def _part(part: FrontOfPart, start: int, *, sure: bool) -> dict[str, Any]:
     """Return the entries of one front, after so many rows of front.csv."""
     study, quality, reference = part.study, part.quality, np.array(part.quality.reference)
     return {
@@ -190,33 +191,33 @@ def _part(part: FrontOfPart, start: int) -> dict[str, Any]:
         "hypervolume_share_of_exact": quality.share and quality.share.value,
         "hypervolume_share_at_least": quality.at_least and quality.at_least.value,
         "hypervolume_share_error": quality.at_least and quality.at_least.error,
-        "recommended": _recommended(study, part.front, start),
+        "recommended": _recommended(study, part.front, start, sure=sure),
     }
 
 
-def _recommended(study: Study, front: Index, start: int) -> dict[str, Any] | None:
-    """Return the recommended design, with its row of front.csv, from 1, and the rule."""
+def _recommended(study: Study, front: Index, start: int, *, sure: bool) -> dict[str, Any] | None:
+    """Return the recommended design, with its row of front.csv, from 1, and the rule.
+
+    To be `sure`, with the ranges of its objectives, and the missing terms of these.
+    """
     if not len(front):
         return None
-    row = int(study.preference.order(study.problem, front)[0])
-    rule = study.preference.design_on(study.problem, front)
-    design = described(study.problem, front[[row]])[0]
-    return {"row": start + row + 1, "design": design, "rule": rule}
-
-
-def _sureness(study: Study, front: Index, row: int) -> dict[str, Any]:
-    """Return the ranges of the objectives of a design, and their missing terms."""
-    point, goals = front[[row - 1]], [goal.name for goal in study.problem.goals]
-    return {
-        "ranges": {n: [*ends] for n, ends in spread_of(study.problem, point, goals).items()},
-        "omitted": {n: gaps for n, gaps in gaps_of(study.problem, point, goals).items() if gaps},
+    problem, row = study.problem, int(study.preference.order(study.problem, front)[0])
+    point, goals = front[[row]], [goal.name for goal in problem.goals]
+    rule = study.preference.design_on(problem, front)
+    found = {"row": start + row + 1, "design": described(problem, point)[0], "rule": rule}
+    if not sure:
+        return found
+    return found | {
+        "ranges": {n: [*ends] for n, ends in spread_of(problem, point, goals).items()},
+        "omitted": {n: gaps for n, gaps in gaps_of(problem, point, goals).items() if gaps},
     }
 
 
 def _feasible_in_space(answers: Sequence[SolvedStudy]) -> int | None:
     """Return the number of feasible designs in the whole spaces, or None."""
     known = [answer.outcome.feasible_in_space for answer in answers]
-    return sum(count for count in known if count is not None) if None not in known else None
+    return None if None in known else sum(filter(None, known))
 
 
 def _certificate(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
@@ -242,10 +243,12 @@ def view_of(
     sweep: Sweep | None,
     points: Sequence[tuple[Study, Index]],
     front: Table,
-    cloud: Table,
+    evaluations: Table,
     manifest: Mapping[str, Any],
 ) -> FrontView:
-    """Return a front and the cloud around it for pictures and reports."""
+    """Return a front and the feasible evaluations around it for pictures and reports."""
+    rows = evaluations.get(FEASIBLE)
+    cloud = {} if rows is None else {name: values[rows] for name, values in evaluations.items()}
     study, codes, labels = points[0][0], list[str](), dict[str, str]()
     for part, index in points:
         codes += (own := tables.design_names(part.problem, index))
@@ -269,10 +272,10 @@ def view_of(
 
 def _for_people(table: Table, labels: Labels) -> Table:
     """Return a table with the labels of devices in place of their names."""
-    found = dict(table)
-    for name in {*table} & {DEVICE} if labels else ():
-        found[name] = np.array([labels.get(one, one) for one in table[name].tolist()], dtype=object)
-    return found
+    if not labels or DEVICE not in table:
+        return table
+    shown = [labels.get(one, one) for one in table[DEVICE].tolist()]
+    return table | {DEVICE: np.array(shown, dtype=object)}
 
 
 def recommended_of(manifest: Mapping[str, Any]) -> Recommended | None:
@@ -312,8 +315,6 @@ _UNKNOWN = {
 }
 
 Parts = Sequence[FrontOfPart]
-
-
 Facts = Mapping[str, Any]
 """Entries of a manifest: the counts of a search, its first failure, and unmet constraints."""
 
@@ -533,12 +534,9 @@ def _gaps(problem: Problem, point: Index, name: str) -> Iterator[str]:
         if known and term in columns and not columns[term].any():
             yield _words(term)
     for step in steps[-1:]:
-        _, optional = argument_names(step.plugin)
-        yield from (
-            _words(term)
-            for term in optional
-            if term not in step.arguments and units.suffix(term).startswith(kinds)
-        )
+        for term in argument_names(step.plugin)[1]:  # optional
+            if term not in step.arguments and units.suffix(term).startswith(kinds):
+                yield _words(term)
 
 
 def _words(term: str) -> str:

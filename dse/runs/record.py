@@ -38,9 +38,6 @@ from dse.study.study import Study
 FRONT = "front.csv"
 EVALUATIONS = "evaluations.parquet"
 
-FEASIBLE = "feasible"
-"""Column of the evaluations."""
-
 ROW_BYTE, FILE_BYTE = 1 << 16, 1 << 30
 """Longest row of evaluations, and most bytes of a file, unpacked: a row has some 100 numbers of up
 to 24 bytes."""
@@ -77,6 +74,16 @@ class _Entries(BaseModel):
     """Entries of JSON of exact types, and no others."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
+
+
+class _Begun(_Entries):
+    """The entries of a run from its first second until it ends: the process that writes it."""
+
+    state: Literal["running"]
+    process: int
+    host: str
+    since: float
+    study_file: str
 
 
 class _Copied(_Entries):
@@ -202,8 +209,8 @@ class _SweptManifest(_Manifest):
 _RULES = {"missing": "is missing", "extra_forbidden": "is no entry that a run writes"}
 
 
-def require_entries(found: Any) -> dict[str, Any]:
-    """Return a manifest, or raise `ValueError` for an entry of another type."""
+def _require_entries(found: Any) -> None:
+    """Raise `ValueError` for an entry of a manifest of another type."""
     if not isinstance(found, dict):
         raise ValueError("its manifest holds no entries")
     try:
@@ -213,7 +220,6 @@ def require_entries(found: Any) -> dict[str, Any]:
         path, rule = ".".join(map(str, first["loc"])), _RULES.get(first["type"])
         line = f"{path} {rule}" if rule else f"{path}: {first['msg']}"
         raise ValueError(f"{MANIFEST}: {line}") from error
-    return found
 
 
 def begin_manifest(path: Path, study_file: str) -> None:
@@ -225,11 +231,9 @@ def begin_manifest(path: Path, study_file: str) -> None:
 
 def begun_manifest(folder: Path) -> Mapping[str, Any]:
     """Return the record of a run that is written in a hidden folder, if there is one."""
-    try:
-        found = read_json(folder / MANIFEST)
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) and found.get("state") == "running" else {}
+    with suppress(OSError, ValueError):
+        return _Begun.model_validate(read_json(folder / MANIFEST)).model_dump()
+    return {}
 
 
 def with_checksums(manifest: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -292,18 +296,13 @@ def _hash(content: bytes) -> str:
 def read_manifest(folder: Path, *, changed: bool = False) -> dict[str, Any]:
     """Return the manifest of the run in a folder: the one door to folders of runs.
 
-    A folder is data: no pipe or device is read, and no file longer than the run wrote it.  With
-    `changed`, the caller reports changes.
-
-    Raises
-    ------
-    OutputError
-        It is not the folder of a run, or has changed since.
+    A folder is data: no pipe or device is read, and no file longer than the run wrote it.  It is an
+    `OutputError` if it is no run, or has changed since: with `changed`, the caller reports changes.
     """
     try:
         found = read_json(folder / MANIFEST)
         _require_format(found, folder)
-        require_entries(found)
+        _require_entries(found)
         for path in (folder / name for name in READ):
             if os.path.lexists(path) and not path.is_file():
                 raise ValueError(f"{path.name} is not a file")
@@ -319,10 +318,10 @@ def read_manifest(folder: Path, *, changed: bool = False) -> dict[str, Any]:
                 f"{folder} was changed since it was run: {wrong[0]}{more}; run the study again, or "
                 f"see all with: dse verify {folder}"
             )
-        points = found.get("points", [found])
-        rows = [one["recommended"]["row"] for one in points if one["recommended"] is not None]
-        if max(rows, default=0) > found["front"]:
-            rule = f"recommended.row is {max(rows)}, and the front has {found['front']} rows"
+        chosen = (one["recommended"] for one in found.get("points", [found]))
+        row = max((one["row"] for one in chosen if one is not None), default=0)
+        if row > found["front"]:
+            rule = f"recommended.row is {row}, and the front has {found['front']} rows"
             raise not_a_run(folder, ValueError(f"{MANIFEST}: {rule}"))
     return dict(found)
 
@@ -424,12 +423,7 @@ def write_evaluations(table: Table, folder: Path) -> None:
 def read_evaluations(run: Path, rows: int) -> Table:
     """Return the evaluations of the run in a folder, with so many `rows` by its manifest.
 
-    Raises
-    ------
-    OutputError
-        They cannot be read, or are longer than so many rows may be.
-    MissingLibraryError
-        Pyarrow is not installed.
+    It is an `OutputError` if they cannot be read, or are longer than so many rows may be.
     """
     path = run / EVALUATIONS
     if not rows and not path.exists():
@@ -464,10 +458,3 @@ def _arrow(pa: Any, values: NDArray[Any]) -> Any:
 
 def _bits(flags: NDArray[np.bool_]) -> NDArray[np.uint8]:
     return np.packbits(flags, bitorder="little")
-
-
-def feasible_rows(evaluations: Table) -> Table:
-    """Return the evaluated designs that are feasible."""
-    if FEASIBLE not in evaluations:
-        return {}
-    return {name: values[evaluations[FEASIBLE]] for name, values in evaluations.items()}

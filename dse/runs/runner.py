@@ -18,7 +18,7 @@ from dse.errors import MeasurementError, TooLargeError
 from dse.files.document import Document
 from dse.files.inputs import Input
 from dse.model import invariants, tables
-from dse.model.cells import Cells, cells_of
+from dse.model.cells import Cells
 from dse.model.evaluation import Ledger
 from dse.model.front import nondominated_by
 from dse.model.measured import MemoryCache
@@ -26,7 +26,7 @@ from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.model.volume import NO_VOLUME, Volume, hypervolume, reference_point
 from dse.search import Outcome, Progress, SearchSettings, Stop
-from dse.search.archive import Matrix, Searchable
+from dse.search.archive import Matrix
 from dse.search.exact.work import limited
 from dse.search.outcome import FAILING, INTERRUPTED
 from dse.study import study
@@ -46,15 +46,9 @@ OPEN_CELLS = 50_000
 class Quality:
     """The hypervolume of a front.
 
-    Attributes
-    ----------
-    reference, hypervolume
-        The reference point in units of the losses, and the volume up to it as a share of the box
-        between the front's best values and the reference.
-    share
-        The hypervolume as a share of the exact front's, None if that is unknown.
-    at_least
-        A proven lower bound of the share, or None.
+    It is a share of the box between the front's best values and the `reference` point, which is in
+    units of the losses.  `share` is its share of the exact front's, and `at_least` a proven lower
+    bound of that, None if they are unknown.
     """
 
     reference: tuple[float, ...] = ()
@@ -67,16 +61,8 @@ class Quality:
 class SolvedStudy:
     """The front of one study, or of one value of a sweep.
 
-    Attributes
-    ----------
-    study
-        The study.
-    outcome
-        The result of the search, with the front in the order of front.csv.
-    quality
-        The hypervolume, if a run writes the front.
-    seconds
-        Wall time of the search.
+    The `outcome` of its search of some `seconds` has the front in the order of front.csv.  Its
+    `quality` is known if a run writes it.
     """
 
     study: Study
@@ -112,8 +98,8 @@ class Run:
     @property
     def interrupted(self) -> bool:
         """Return whether the search was stopped before its end."""
-        ways = INTERRUPTED, FAILING
-        return any(answer.outcome.certificate.way in ways for answer in self.answers)
+        ways = {answer.outcome.certificate.way for answer in self.answers}
+        return not ways.isdisjoint((INTERRUPTED, FAILING))
 
     @property
     def failing(self) -> str:
@@ -162,16 +148,10 @@ def run_study(
     *,
     stop: Stop | None = None,
 ) -> Run:
-    """Run a study, until `stop`, polled before each batch of designs, is True.
-
-    Raises
-    ------
-    StudyError, TooLargeError
-        Before the search.
-    """
+    """Run a study, until `stop`, polled before each batch of designs, is True."""
     start = time.perf_counter()
     sweep = sweep_of(document)
-    if document.measures and document.caches is None:  # kept by nobody, and shared by a sweep
+    if document.measures and document.caches is None:  # shared by all values of a sweep
         cache = MemoryCache()
         document = replace(document, caches=lambda identity, ranges: cache)
     with limited(stop=stop):
@@ -188,9 +168,8 @@ def _require_any_measured(answers: Sequence[SolvedStudy]) -> None:
     """Raise `MeasurementError` if no design is measured."""
     measured = [one.outcome for one in answers if one.study.problem.measured is not None]
     if measured and all(one.ledger.unknown and not one.evaluated for one in measured):
-        raise MeasurementError(
-            "none of these designs has been measured, and only `dse run` measures designs"
-        )
+        rule = "none of these designs has been measured, and only `dse run` measures designs"
+        raise MeasurementError(rule)
 
 
 def _answers(
@@ -211,7 +190,10 @@ def _answers(
     for position, point in enumerate(points):
         prepared = study.prepare(point) if position else first
         found = solve_study(prepared, options, within, partial=True, working=working)
-        yield with_quality(found)
+        problem, outcome = prepared.problem, found.outcome
+        exact, compare = outcome.exact, outcome.certificate.finished
+        quality = measure_front(problem, outcome.front_loss, exact=exact, compare=compare)
+        yield replace(found, quality=quality)
         if progress is not None and sweep is not None:
             progress(position + 1, len(points))
 
@@ -233,10 +215,7 @@ def solve_study(
 ) -> SolvedStudy:
     """Search one study, without the quality of its front.  Only with `working` it measures.
 
-    Raises
-    ------
-    TooLargeError
-        The proof is unfinished, and `partial` is False.
+    Unless the front may be `partial`, an unfinished proof is a `TooLargeError`.
     """
     start = time.perf_counter()
     settings = replace(options.apply(prepared.settings), partial=partial)
@@ -263,18 +242,6 @@ def answer_of(prepared: Study, outcome: Outcome, seconds: float) -> SolvedStudy:
     return SolvedStudy(prepared, outcome, Quality(), seconds)
 
 
-def with_quality(answer: SolvedStudy) -> SolvedStudy:
-    """Return an answer with the quality of its front."""
-    outcome = answer.outcome
-    quality = measure_front(
-        answer.study.problem,
-        outcome.front_loss,
-        exact=outcome.exact,
-        compare=outcome.certificate.finished,
-    )
-    return replace(answer, quality=quality)
-
-
 def measure_front(problem: Problem, loss: Matrix, *, exact: bool, compare: bool = True) -> Quality:
     """Return the quality of a front of losses (n, m).
 
@@ -289,11 +256,9 @@ def measure_front(problem: Problem, loss: Matrix, *, exact: bool, compare: bool 
     reference, ideal = reference_point(best), best.min(axis=0)
     reached = tuple(reference.tolist())
     volume = hypervolume(loss, reference, ideal=ideal)
-    if front is None and partly:
-        return Quality(reached, volume)
     if front is None:
-        least = share_at_least(problem, loss, reference, floor_of(problem))
-        return Quality(reached, volume, at_least=least)
+        bound = None if partly else share_at_least(problem, loss, reference)
+        return Quality(reached, volume, at_least=bound)
     share = volume.share_of(hypervolume(front, reference, ideal=ideal))
     return Quality(reached, volume, share, at_least=share)
 
@@ -307,30 +272,14 @@ def _exact_front(problem: Problem) -> Matrix | None:
     return None
 
 
-def share_at_least(
-    problem: Searchable, loss: Matrix, reference: Matrix, floor: Matrix
-) -> Volume | None:
+def share_at_least(problem: Problem, loss: Matrix, reference: Matrix) -> Volume | None:
     """Return a lower bound of a front's share of the exact hypervolume, or None.
 
     The space is divided into cells again and again.  The front and the bounds of all cells
     together have at least the hypervolume of the exact front.  Cells without a feasible design,
-    beyond the reference, or dominated by the front drop out.
-
-    Parameters
-    ----------
-    problem
-        The searched space.
-    loss
-        The front, (n, m), n >= 1.
-    reference
-        The reference point, (m,).
-    floor
-        Lower bounds of all losses, (m,), or -inf.
+    beyond the reference point (m,), or dominated by the front (n, m) drop out.
     """
-    single = cells_of(problem, [1] * len(problem.sizes))
-    if single is None:
-        return None
-    least = _least(single, loss, reference, floor)
+    least = _least(problem, loss, reference)
     if least is None:
         return None
     every = np.concatenate([loss, least])
@@ -339,9 +288,9 @@ def share_at_least(
     return hypervolume(loss, reference, ideal=ideal).share_of(whole)
 
 
-def _least(single: Cells, loss: Matrix, reference: Matrix, floor: Matrix) -> Matrix | None:
+def _least(problem: Problem, loss: Matrix, reference: Matrix) -> Matrix | None:
     """Return the least losses of the cells that stay open, or None if one is unknown."""
-    problem = single.problem
+    single, floor = Cells(problem, tuple([1] * len(problem.sizes))), _floor_of(problem)
     axes = list(zip(problem.sizes, problem.ordered, strict=True))
     steps = [1 << (size - 1).bit_length() if ordered else 1 for size, ordered in axes]
     choices = [1 if ordered else size for size, ordered in axes]
@@ -376,7 +325,7 @@ def _halved(cells: Index, axis: int, count: int) -> Index:
     return halves[halves[:, axis] < count]
 
 
-def floor_of(problem: Problem) -> Column:
+def _floor_of(problem: Problem) -> Column:
     """Return lower bounds of losses (m,): 0 for minimised quantities that are never negative."""
     signed = {quantity.name for quantity in problem.quantities if quantity.signed}
     free = [goal.maximise or goal.name in signed for goal in problem.goals]
