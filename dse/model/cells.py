@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -113,11 +113,6 @@ def _made(step: Step, columns: dict[str, Any]) -> Any:
         return step(columns)
     except ContractError:
         return _ANYTHING
-
-
-def cells_of(problem: object, steps: Sequence[int]) -> Cells | None:
-    """Return the cells of a problem, or None for a search space without a model."""
-    return Cells(problem, tuple(steps)) if isinstance(problem, Problem) else None
 
 
 def opaque(problem: Problem) -> dict[str, str]:

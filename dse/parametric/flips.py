@@ -33,7 +33,7 @@ from dse.reports.text import (
     unit_suffix,
 )
 from dse.runs import runner
-from dse.runs.solved import Options
+from dse.runs.runner import Options
 from dse.search.exact.work import EffortError, limited
 from dse.search.settings import Budget
 from dse.study.assumptions import (

@@ -43,8 +43,7 @@ from dse.reports.text import (
     violation_text,
     zero_bound,
 )
-from dse.runs.runner import ENUMERABLE
-from dse.runs.solved import Run, SolvedStudy
+from dse.runs.runner import ENUMERABLE, Run, SolvedStudy
 from dse.search import Outcome, Stop
 from dse.search.conflicts import any_design, with_conflicts
 from dse.search.exact.work import EffortError, left_s, limited, spend

@@ -216,5 +216,5 @@ class Measuring:
 
 def measuring() -> Measuring:
     """Return the wing that measures."""
-    found: Measuring = resolve_name("dse.measure.measuring:WING")
+    found: Measuring = resolve_name("dse.measure.attempts:WING")
     return found

@@ -8,8 +8,7 @@ import pytest
 from dse.errors import ExpressionError
 from dse.model.preference import prefer
 from dse.model.tables import design_names
-from dse.runs.runner import solve_study
-from dse.runs.solved import Options
+from dse.runs.runner import Options, solve_study
 from dse.study import study
 
 EXPECTED = {

@@ -12,7 +12,7 @@ import dse
 from dse import contract, search
 from dse.plugins import registry
 from dse.runs import runner
-from dse.runs.solved import Options
+from dse.runs.runner import Options
 from dse.sampling import draws
 from dse.sampling.certainty import Certainty
 from dse.search import SearchSettings

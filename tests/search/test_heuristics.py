@@ -240,7 +240,7 @@ def test_a_proven_share_is_at_most_the_true_one_and_reaches_it(numbers, chosen, 
     true = hypervolume(some, reference, ideal=ideal).share_of(whole).value
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runner, "OPEN_CELLS", most)
-        least = runner.share_at_least(problem, some, reference, runner.floor_of(problem))
+        least = runner.share_at_least(problem, some, reference)
     if most == 20_000:
         assert least is not None
         assert least.value == pytest.approx(true, rel=1e-9)
@@ -253,9 +253,9 @@ def test_of_a_function_without_bounds_nothing_is_proven_but_design_by_design(mon
     loss = search.run_search(problem, SearchSettings(method="random", budget=100)).front_loss
     reference = reference_point(loss)
     assert problem.size < runner.OPEN_CELLS
-    assert runner.share_at_least(problem, loss, reference, runner.floor_of(problem)).value <= 1.0
+    assert runner.share_at_least(problem, loss, reference).value <= 1.0
     monkeypatch.setattr(runner, "OPEN_CELLS", problem.size // 2)
-    assert runner.share_at_least(problem, loss, reference, runner.floor_of(problem)) is None
+    assert runner.share_at_least(problem, loss, reference) is None
 
 
 def test_a_front_of_a_space_too_large_to_enumerate_can_be_proven_whole():

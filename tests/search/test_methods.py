@@ -18,7 +18,7 @@ from dse.contract import Method, Option
 from dse.contract import method as record
 from dse.errors import ContractError, StudyError
 from dse.plugins import registry
-from dse.runs.solved import Options
+from dse.runs.runner import Options
 from dse.search import SearchSettings
 from dse.search.archive import Archive
 from dse.search.settings import option_faults
