@@ -16,9 +16,6 @@ from dse.errors import ContractError
 from dse.model.evaluation import distinct_rows
 from dse.model.space import Index, Points, as_index
 
-SMALL = 128
-"""Largest number of rows that numpy compares, in a quarter of a millisecond at most."""
-
 SMALL_FRONT = 16_384
 """Number of rows below which all are compared with each other at once.  That takes a millisecond,
 and a first look for dominated rows would cost as much as it saves."""
@@ -73,9 +70,6 @@ def nondominated(loss: ArrayLike) -> NDArray[np.bool_]:
     """
     losses = as_losses(loss)
     kept = np.zeros(len(losses), dtype=bool)
-    if len(losses) <= SMALL:
-        kept[nondominated_by(losses, losses)] = True
-        return kept
     rows = _hopeful(losses) if len(losses) >= SMALL_FRONT else np.arange(len(losses))
     kept[rows] = comparing().is_nondominated(losses[rows], keep_weakly=True)
     return kept

@@ -16,7 +16,7 @@ from dse.contract import Column
 from dse.errors import MeasurementError, TooLargeError
 from dse.files.document import Document
 from dse.model import invariants, tables
-from dse.model.cells import Cells, cells_of
+from dse.model.cells import Cells
 from dse.model.front import nondominated_by
 from dse.model.measured import MemoryCache
 from dse.model.problem import Problem
@@ -226,10 +226,9 @@ def share_at_least(
     floor
         Lower bounds of all losses, (m,), or -inf.
     """
-    single = cells_of(problem, [1] * len(problem.sizes))
-    if single is None:
+    if not isinstance(problem, Problem):
         return None
-    least = _least(single, loss, reference, floor)
+    least = _least(Cells(problem, (1,) * len(problem.sizes)), loss, reference, floor)
     if least is None:
         return None
     every = np.concatenate([loss, least])
@@ -249,9 +248,9 @@ def _least(single: Cells, loss: Matrix, reference: Matrix, floor: Matrix) -> Mat
     cells = np.array([*product(*map(range, choices))], dtype=np.int64)
     found: list[Matrix] = []
     while True:
-        bounds = Cells(problem, tuple(steps)).bounds(cells)
-        least = np.fmax(bounds.loss_low, floor)
-        useless = (bounds.violation_low > 0).any(axis=1) | (least >= reference).any(axis=1)
+        loss_low, violation_low = Cells(problem, tuple(steps)).bounds(cells)
+        least = np.fmax(loss_low, floor)
+        useless = (violation_low > 0).any(axis=1) | (least >= reference).any(axis=1)
         kept = np.setdiff1d(nondominated_by(least, loss), np.flatnonzero(useless))
         cells, least = cells[kept], least[kept]
         wide = [axis for axis, step in enumerate(steps) if step > 1]
