@@ -25,13 +25,7 @@ _MOST_DEEP = 100
 
 
 def source_texts(files: Sequence[str]) -> dict[Path, str]:
-    """Return every file that texts in the sources name, with its content.
-
-    Raises
-    ------
-    StudyError
-        Files that do not exist, or include each other without end, all at once.
-    """
+    """Return the result of `with_included` for all sources together."""
     each = (partial(with_included, Path(file)) for file in files)
     return {path: text for texts in results_of(*each) for path, text in texts.items()}
 

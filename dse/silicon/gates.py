@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
-from graphlib import TopologicalSorter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from dse.contract.generators import Bits
 from dse.errors import ArgumentError, Fault, StudyError, refuse
 from dse.silicon.cells import Cell, CellLibrary, FlipFlop, truth_table
 from dse.silicon.netlist import CONSTANT_1, Instance, Netlist, clocks_of
-from dse.silicon.timing import Delay, Timing
+from dse.silicon.timing import Delay, Timing, generations
 
 UNKNOWN_LEVEL = 2
 """The third value of a net, beside 0 and 1."""
@@ -192,10 +191,8 @@ class Gates:
     ends: Set[int]
 
 
-@dataclass(frozen=True)
-class _Gate:
-    function: NetFunction
-    delays: tuple[Delay, ...]
+_Gate = tuple[NetFunction, Sequence[Delay]]
+"""A function, and the delay from each of its inputs."""
 
 
 def gates_of(netlist: Netlist, library: CellLibrary, timing: Timing, clock: str) -> Gates:
@@ -213,7 +210,10 @@ def gates_of(netlist: Netlist, library: CellLibrary, timing: Timing, clock: str)
     for position, instance in enumerate(netlist.instances):
         builder.add(position, instance, library.cells[instance.cell])
     refuse(builder.faults)
-    kept = {name: _sorted(functions) for name, functions in builder.kept.items()}
+    kept = {
+        name: side_by_side(sorted(functions, key=lambda function: -len(function.inputs)))
+        for name, functions in builder.kept.items()
+    }
     return Gates(
         net_count=netlist.net_count + len(builder.names),
         states=netlist.net_count + np.arange(len(builder.names)),
@@ -230,10 +230,6 @@ def _enabled(function: NetFunction, enable: int) -> NetFunction:
     table, state = function.table, function.output
     low, high = bytes(len(table)), b"\1" * len(table)
     return NetFunction(state, (*function.inputs, enable, state), low + table + high + table)
-
-
-def _sorted(functions: Sequence[NetFunction]) -> Functions:
-    return side_by_side(sorted(functions, key=lambda function: -len(function.inputs)))
 
 
 @dataclass
@@ -273,9 +269,9 @@ class _Builder:
                     where, written = f"{instance.name} ({instance.cell})", f"from {causes[name]}"
                     rule, remedy = "no delay of 0 or more", "analyse the timing of this netlist"
                     self.faults.append(Fault(where, f"{written} to {pin}", rule, remedy))
-            known = tuple(delay for delay in delays if delay is not None)
+            known = [delay for delay in delays if delay is not None]
             function = NetFunction(net, tuple(nets[name] for name in names), table)
-            self.gates.append(_Gate(function, known))
+            self.gates.append((function, known))
 
     def _flip_flop(
         self,
@@ -298,25 +294,19 @@ class _Builder:
 
     def levels(self) -> Iterator[Level]:
         """Yield the gates by level."""
-        drivers = {gate.function.output: number for number, gate in enumerate(self.gates)}
-        needs = (
-            [drivers[net] for net in gate.function.inputs if net in drivers] for gate in self.gates
-        )
-        sorter = TopologicalSorter(dict(enumerate(needs)))
-        sorter.prepare()
-        while sorter.is_active():
-            ready = sorter.get_ready()
-            sorter.done(*ready)
+        drivers = {gate.output: number for number, (gate, _) in enumerate(self.gates)}
+        needs = ([drivers[net] for net in gate.inputs if net in drivers] for gate, _ in self.gates)
+        for ready in generations(dict(enumerate(needs))):
             yield _level([self.gates[number] for number in sorted(ready)])
 
 
 def _level(gates: Sequence[_Gate]) -> Level:
-    gates = sorted(gates, key=lambda gate: -len(gate.delays))
-    delays = np.zeros((len(gates), max(1, len(gates[0].delays)), 2), np.int64)
-    for number, gate in enumerate(gates):
-        for pin, delay in enumerate(gate.delays):
+    functions, each = zip(*sorted(gates, key=lambda gate: -len(gate[1])), strict=True)
+    delays = np.zeros((len(each), max(1, len(each[0])), 2), np.int64)
+    for number, own in enumerate(each):
+        for pin, delay in enumerate(own):
             delays[number, pin] = round(delay.fall_s / TICK_S), round(delay.rise_s / TICK_S)
-    return Level(side_by_side([gate.function for gate in gates]), delays)
+    return Level(side_by_side(functions), delays)
 
 
 def _read(
@@ -337,23 +327,6 @@ MOST_CYCLES = 64
 
 MOST_PASSES = 20
 """Most successive clears and presets within one cycle."""
-
-
-@dataclass(frozen=True, eq=False)
-class Answers:
-    """Settled values of outputs.
-
-    Attributes
-    ----------
-    outputs
-        Settled value of each output port in each cycle of the stimulus, shape (cycles, bits):
-        the value at the edge that ends the cycle.
-    known
-        Whether each depends on no state unknown at the start, same shapes.
-    """
-
-    outputs: Mapping[str, Bits]
-    known: Mapping[str, Bits]
 
 
 def driven_ports(

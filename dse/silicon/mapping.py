@@ -610,15 +610,7 @@ FASTEST_S = 1e-12
 
 @dataclass(frozen=True)
 class Mapped:
-    """Netlists of one description, and their origin.
-
-    Attributes
-    ----------
-    netlists
-        Flat, of cells of the library, each mapped in another way.
-    script
-        Commands that the tool ran, for repeating the run.
-    """
+    """Flat netlists of a description, each mapped in another way, and the commands for it."""
 
     netlists: tuple[Netlist, ...]
     script: str

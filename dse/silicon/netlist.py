@@ -24,16 +24,9 @@ CONSTANT_0, CONSTANT_1 = 0, 1
 
 @dataclass(frozen=True)
 class Instance:
-    """A cell of the library in use.
+    """A cell of the library in use: its name, the cell's, and the net of each connected pin.
 
-    Attributes
-    ----------
-    name, cell
-        Its name, and the cell's name.
-    nets
-        The net of each connected pin.
-    source
-        Place in the description, as Yosys writes it, or empty.
+    `source` is its place in the description, as Yosys writes it, or empty.
     """
 
     name: str
@@ -204,15 +197,7 @@ def cell_faults(netlist: Netlist, library: CellLibrary) -> Iterator[Fault]:
 
 @dataclass(frozen=True)
 class Clocks:
-    """Nets of a clock.
-
-    Attributes
-    ----------
-    net
-        Of the input.
-    enables
-        By the net that a clock gate drives: the one that enables it.
-    """
+    """Nets of a clock: of the input, and by the net that a clock gate drives, which enables it."""
 
     net: int
     enables: Mapping[int, int]
@@ -244,13 +229,7 @@ def clocks_of(netlist: Netlist, library: CellLibrary, clock: str) -> Clocks:
 
 
 def clock_input(netlist: Netlist, clock: str) -> int:
-    """Return the net of the input with the clock's name.
-
-    Raises
-    ------
-    StudyError
-        There is no such input of one bit.
-    """
+    """Return the net of the input with the clock's name, which must have one bit."""
     nets = netlist.inputs.get(clock, ())
     if len(nets) != 1:
         rule = "the clock is an input of one bit"

@@ -144,7 +144,8 @@ class _Group:
         for rail in dict.fromkeys(group.rail for group in groups):
             of_rail = [group for group in groups if group.rail == rail]
             for group, share in zip(of_rail, self._shares(of_rail, output), strict=True):
-                energy += share * _transition(group, slew, load)
+                tables = (one for one in (group.rise, group.fall) if one is not None)
+                energy += share * (sum(one.at(slew, load) for one in tables) / 2)
         return energy
 
     def _shares(self, groups: list[InternalPower], output: bool) -> Iterator[Floats]:
@@ -173,9 +174,3 @@ class _Group:
             high = self.of(self.high, name) if name in self.nets else 0.5
             chance = np.concatenate((chance * (1.0 - high), chance * high))
         return np.asarray(table.astype(float) @ chance)
-
-
-def _transition(group: InternalPower, slew: Floats, load: Floats) -> Floats:
-    """Return the mean energy (J) of a rising and a falling transition."""
-    tables = (table for table in (group.rise, group.fall) if table is not None)
-    return np.asarray(sum((one.at(slew, load) for one in tables), np.zeros(len(slew))) / 2)

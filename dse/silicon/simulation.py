@@ -28,7 +28,6 @@ from dse.silicon.gates import (
     MOST_CYCLES,
     TICK_S,
     UNKNOWN_LEVEL,
-    Answers,
     Gates,
     Integers,
     Level,
@@ -273,17 +272,24 @@ class Switched:
 
 
 @dataclass(frozen=True, eq=False)
-class Activity(Switched, Answers):
+class Activity(Switched):
     """Numbers of changes of nets while a netlist works, and its answers.
 
     Attributes
     ----------
+    outputs
+        Settled value of each output port in each cycle of the stimulus, shape (cycles, bits):
+        the value at the edge that ends the cycle.
+    known
+        Whether each depends on no state unknown at the start, same shapes.
     idle
         Numbers of changes afterwards, with inputs held, or None if this was not simulated.
     notes
         Omissions, and values taken for known.
     """
 
+    outputs: Mapping[str, Bits]
+    known: Mapping[str, Bits]
     idle: Switched | None = None
     notes: tuple[str, ...] = ()
 

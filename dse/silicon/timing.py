@@ -15,8 +15,9 @@ the notes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
 import numpy as np
@@ -202,39 +203,32 @@ def _levels(
     of the same instance, does not raise the level.  Instances of one level do not wait for
     each other, so that all of them are computed at once.
     """
-    count = len(netlist.instances)
     driver = np.full(netlist.net_count, -1, np.intp)
     driver[target >> 1] = instance
     joined = np.unique(np.stack((driver[source >> 1], instance))[:, ~inside], axis=1)
-    before, after = joined[:, joined[0] >= 0]
-    starts = np.searchsorted(before, np.arange(count + 1))
-    waiting = np.bincount(after, minlength=count)
-    level = np.zeros(count, np.intp)
-    ready = np.flatnonzero(waiting == 0)
-    number = 0
-    while len(ready):
-        level[ready] = number
-        number += 1
-        lengths = starts[ready + 1] - starts[ready]
-        offsets = np.repeat(starts[ready] - np.cumsum(lengths) + lengths, lengths)
-        reached = after[offsets + np.arange(len(offsets))]
-        np.subtract.at(waiting, reached, 1)
-        ready = np.unique(reached[waiting[reached] == 0])
-    if np.any(waiting > 0):
-        raise _loop(netlist, before, after, waiting > 0)
+    needs: dict[int, list[int]] = {}
+    for before, after in joined[:, joined[0] >= 0].T.tolist():
+        needs.setdefault(after, []).append(before)
+    level = np.zeros(len(netlist.instances), np.intp)
+    try:
+        for number, ready in enumerate(generations(needs)):
+            level[[*ready]] = number
+    except CycleError as error:
+        raise _loop(netlist, error.args[1][1:]) from None
     return level
 
 
-def _loop(netlist: Netlist, before: Numbers, after: Numbers, left: NDArray[np.bool_]) -> StudyError:
-    """Return the error of a loop, found by going back from a waiting instance until one repeats."""
-    among = left[before] & left[after]
-    needs = dict(zip(after[among].tolist(), before[among].tolist(), strict=True))
-    at, seen = int(np.flatnonzero(left)[0]), dict[int, None]()
-    while at not in seen:
-        seen[at] = None
-        at = needs[at]
-    order = list(seen)
-    loop = order[order.index(at) :][::-1]
+def generations(needs: Mapping[int, Sequence[int]]) -> Iterator[Sequence[int]]:
+    """Yield what needs nothing, then what needs only that, and so on."""
+    sorter = TopologicalSorter(needs)
+    sorter.prepare()
+    while sorter.is_active():
+        ready = sorter.get_ready()
+        yield ready
+        sorter.done(*ready)
+
+
+def _loop(netlist: Netlist, loop: Sequence[int]) -> StudyError:
     first = loop.index(min(loop))
     names = [netlist.instances[i].name for i in (*loop[first:], *loop[:first])]
     more = [f"{len(names) - MOST_ON_A_LOOP} more"] if len(names) > MOST_ON_A_LOOP else []
