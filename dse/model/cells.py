@@ -20,15 +20,7 @@ from dse.model.space import Points, Space, coarsened
 
 @dataclass(frozen=True)
 class Cells:
-    """The designs of a problem in cells.
-
-    Attributes
-    ----------
-    problem
-        The problem of the designs.
-    steps
-        Number of consecutive values of each axis in a cell.
-    """
+    """The designs of a problem in cells of so many consecutive values of each axis."""
 
     problem: Problem
     steps: tuple[int, ...]

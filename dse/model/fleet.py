@@ -26,14 +26,9 @@ SLACK = 1e-9
 
 
 class OpenCounts:
-    """Enclosed counts of a partial fleet, as bandwidth that they add.
+    """Enclosed counts of a partial fleet, as bandwidth that they add at full clock.
 
-    Attributes
-    ----------
-    any
-        True if any instance may be added to the least counts.
-    least, most
-        Added bandwidth at full clock: the least that carries the floor, and the most.
+    The least carries the floor.  `any` is True if an instance may be added to the least counts.
     """
 
     def __init__(self, fleet: Fleet, floor: Column) -> None:

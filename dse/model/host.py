@@ -35,18 +35,10 @@ def hosts_among(points: Points) -> NDArray[np.bool_] | None:
 
 @dataclass(frozen=True)
 class HostAlone:
-    """A study whose host does the work without accelerators.
+    """A study whose host does the work without accelerators, by its quantities.
 
-    Attributes
-    ----------
-    graph
-        Its quantities.
-    about
-        The columns that replace others, and the host's own columns.
-    places
-        Indices of the axes that it takes.
-    unknown
-        Missing facts for its comparison, or empty if it is a design.
+    `about` has the columns that replace others, and the host's own.  `places` are the axes that it
+    takes, and `unknown` are facts that its comparison lacks, none if it is a design.
     """
 
     graph: Graph

@@ -542,8 +542,8 @@ def check_objective(objective: Objective, *, ranges: Ranges | None = None) -> No
     Checked: source, docstring and signature, names with units in SI, columns that are float64,
     elementwise, equal to single calls bit for bit, unchanged inputs, NaN only if `partial`,
     codes that have a label.  Random pairs and systems try to refute `rises_with`, `falls_with`,
-    `at_most`, `over_stages` and `settled_while`; every run checks `grows_with_instances`.  Infinity
-    passes: as a limit it means no limit.
+    `at_most`, `over_stages` and `settled_while`.  Every run checks `grows_with_instances`.
+    Infinity passes: as a limit it means no limit.
 
     Parameters
     ----------
