@@ -114,10 +114,7 @@ class Reading:
     def of_files(cls, sources: Sequence[str], top: str, parameters: Mapping[str, Value]) -> Reading:
         """Return the reading of files, with values of parameters of the module `top`.
 
-        Raises
-        ------
-        StudyError
-            Names that cannot be handed on, all at once.
+        All names that cannot be handed on are errors at once.
         """
         rule, remedy = "cannot be read", "rename it, without quotes and line breaks"
         refused = (one for one in sources if '"' in one or "\n" in one)

@@ -157,6 +157,17 @@ def targets_of(clocks: Sequence[str]) -> list[Target]:
     return [*targets.values()]
 
 
+def are_rows(targets: Sequence[Target]) -> bool:
+    """Return whether a table has targets other than the fastest or the stated one."""
+    return bool({one.name for one in targets} - {"fastest", ""})
+
+
+def at_target(one: CharacterisedDesign, target: Target) -> CharacterisedDesign:
+    """Return a design with its target in its name, and as a parameter."""
+    parameters = {**one.parameters, TARGET: target.name}
+    return replace(one, name=f"{one.name}{target.suffix}", parameters=parameters)
+
+
 def rows_apart(designs: Sequence[CharacterisedDesign]) -> Iterator[CharacterisedDesign]:
     """Yield the first row of each design, and its rows that no other row comes near.
 

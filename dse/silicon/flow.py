@@ -23,9 +23,10 @@ from dse.silicon.cells import CellLibrary
 from dse.silicon.description import Reading
 from dse.silicon.figures import (
     FIGURES,
-    TARGET,
     CharacterisedDesign,
     Target,
+    are_rows,
+    at_target,
     period_of,
     rows_apart,
 )
@@ -380,10 +381,7 @@ def characterise_all(
             found[place] = answer
             progress(kept + count, len(wanted), "".join(names[count : count + 1]))
     refuse(fault for one in found if isinstance(one, tuple) for fault in one)
-    if {one.name for one in targets} - {"fastest", ""}:
-        found = [
-            replace(one, name=one.name + by.suffix, parameters={**one.parameters, TARGET: by.name})
-            for one, by in zip(found, (task.target for task in wanted), strict=True)
-        ]
+    if are_rows(targets):
+        found = [at_target(one, task.target) for one, task in zip(found, wanted, strict=True)]
     rows = [*rows_apart(found)]
     return rows, min(kept, len(rows))
