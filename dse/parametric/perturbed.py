@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra.compared_numbers import with_named_bounds
-from dse.model.cells import CellBounds, Cells
+from dse.model.cells import Cells
 from dse.model.evaluation import Evaluation
 from dse.model.host import hosts_among, with_hosts
 from dse.model.problem import Problem
@@ -79,8 +79,8 @@ class PerturbedDesigns:
         found = problem.evaluate(self._any, columns, draws=len(self.rows))
         return with_hosts(problem, found, self.rows, at_rows)
 
-    def bounds(self, steps: Sequence[int]) -> CellBounds:
-        """Return the bounds of cells, part after part."""
+    def bounds(self, steps: Sequence[int]) -> tuple[Losses, Losses]:
+        """Return the least losses and violations of cells, part after part."""
         cells = Cells(self._renumbered(), tuple(steps))
         return cells.bounds(self._any, self.columns, draws=len(self.rows))
 
@@ -227,8 +227,7 @@ def _tables(
         spend(CALL + count * (ROW if steps else 1))
         moved = PerturbedDesigns(problem, space, some)
         if steps:
-            low = moved.bounds(steps)
-            yield low.loss_low, low.violation_low, np.empty((count, 0))
+            yield *moved.bounds(steps), np.empty((count, 0))
         else:
             seen = moved.evaluate()
             yield seen.loss, seen.violation, moved.least_counts()

@@ -299,9 +299,9 @@ def _least(problem: Problem, loss: Matrix, reference: Matrix) -> Matrix | None:
     cells = np.array([*product(*map(range, choices))], dtype=np.int64)
     found: list[Matrix] = []
     while True:
-        bounds = Cells(problem, tuple(steps)).bounds(cells)
-        least = np.fmax(bounds.loss_low, floor)
-        useless = (bounds.violation_low > 0).any(axis=1) | (least >= reference).any(axis=1)
+        loss_low, violation_low = Cells(problem, tuple(steps)).bounds(cells)
+        least = np.fmax(loss_low, floor)
+        useless = (violation_low > 0).any(axis=1) | (least >= reference).any(axis=1)
         kept = np.setdiff1d(nondominated_by(least, loss), np.flatnonzero(useless))
         cells, least = cells[kept], least[kept]
         wide = [axis for axis, step in enumerate(steps) if step > 1]

@@ -137,10 +137,10 @@ def test_an_empty_front_has_no_knee_and_no_reference_point():
 
 @pytest.mark.parametrize("levels", [4, 1000, 10**9])
 @pytest.mark.parametrize("tilt", [0.0, -1.0])
-def test_pivots_dismiss_only_dominated_rows(levels, tilt):
-    """Large inputs take another way through the filter: ties, duplicates, both kinds of data."""
+def test_many_rows_are_filtered(levels, tilt):
+    """Ties, duplicates, both kinds of data."""
     random = np.random.default_rng(levels)
-    loss = random.integers(0, levels, (front.SMALL_FRONT + 1_000, 3)).astype(float)
+    loss = random.integers(0, levels, (17_000, 3)).astype(float)
     loss[:, 2] += tilt * (loss[:, 0] + loss[:, 1])
     best = {tuple(row) for row in loss.tolist()}
     unique = np.array(sorted(best))
