@@ -293,7 +293,7 @@ class StageSection(StudySection):
         "Accepted origins of their values (default: all)", None, min_length=1
     )
     among: list[str] | None = option(
-        "Cores, records and tables to take (default: all cores)", None, min_length=1
+        "Cores and records to take (default: all cores)", None, min_length=1
     )
     scale_to: Node | None = option("Node that their areas are scaled to, such as 7 nm", None)
     columns: Columns = Field(default_factory=dict)

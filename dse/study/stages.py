@@ -392,7 +392,7 @@ def whole_accelerator() -> Built:
 SOURCES = {
     "core": ("model", "parameters"),
     "table": ("columns", "values", "parameters"),
-    "provides": ("node", "evidence", "among", "scale_to", "columns", "values"),
+    "provides": ("node", "evidence", "among", "scale_to"),
 }
 """Sources of the designs of a stage, and the fields that go with each."""
 
