@@ -92,13 +92,14 @@ class Named:
         """
         known = {*self.inputs, *self.quantities}
         found = [name] if name in known else [one for one in known if units.stem(one) == name]
-        if found and name not in known:
-            found += self._meant(name, found)
+        if found and name not in known and not any(map(self._is_shown, found)):
+            ending = (one for one in self.quantities if units.stem(one).endswith(f"_{name}"))
+            found += filter(self._is_shown, ending)
         if not found:
             self._require_stage(name)
             stems = {units.stem(one) for one in self._computed()}
             raise UnitError("this quantity is not known", nearest(name, stems))
-        possible = [one for one in found if len(found) == 1 or self._has(one)]
+        possible = [one for one in found if len(found) == 1 or self.graph.provides(one)]
         if len(possible) > 1:
             rule = "several quantities have this name"
             raise UnitError(rule, f"write {' or '.join(sorted(possible))}")
@@ -128,13 +129,6 @@ class Named:
                 self._require_stage(word)
             return parse_expression(text, self._computed() - self.labels.keys(), self.labels)
 
-    def _meant(self, name: str, found: Sequence[str]) -> list[str]:
-        """Return quantities in answers that a name may mean, if none of those `found` is shown."""
-        if any(map(self._is_shown, found)):
-            return []
-        ending = (one for one in self.quantities if units.stem(one).endswith(f"_{name}"))
-        return [*filter(self._is_shown, ending)]
-
     def _require_stage(self, name: str) -> None:
         """Raise the error of a name of a quantity of one stage, if it has one."""
         stage, dot, _ = name.partition(".")
@@ -152,12 +146,9 @@ class Named:
     def _computed(self) -> set[str]:
         return {*self.inputs, *(quantity.name for quantity in self.graph.objectives)}
 
-    def _has(self, name: str) -> bool:
-        return name in self.inputs or self.graph.provides(name)
-
     def _require(self, name: str, wanted: str) -> None:
         """Raise UnitError if a quantity lacks inputs.  `wanted` is its use (``objective``)."""
-        if self._has(name):
+        if self.graph.provides(name):
             return
         lacking = explain_missing(name, self.graph.missing)
         figures = _lacking_figures(self.graph)

@@ -106,18 +106,14 @@ def _constants(
     return constants
 
 
-def _wired(inputs: set[str], own: Mapping[str, contract.Objective], scenario: Scenario) -> Graph:
+def _wired(inputs: set[str], own: dict[str, contract.Objective], scenario: Scenario) -> Graph:
     """Return the graph of all quantities that `inputs` feed.
 
     The study's `own` quantities are measured, or belong to one stage.
     """
-    objectives: Mapping[str, contract.Objective] = registry.Catalogue(contract.Objective)
-    if own:
-        both: Any = (objectives, own)  # of a quantity in both, the model defines it
-        objectives = ChainMap(*both)
-    if scenario.mix is not None:
-        objectives = Mixed(objectives, scenario.parts)
-    return wire(objectives, inputs)
+    catalogue: Any = registry.Catalogue(contract.Objective)
+    objectives = ChainMap(catalogue, own)  # of a quantity in both, the model defines it
+    return wire(Mixed(objectives, scenario.parts) if scenario.mix else objectives, inputs)
 
 
 @dataclass(frozen=True, repr=False)
@@ -298,7 +294,7 @@ def prepare(found: Document) -> Study:
         if written.evaluate is None:
             return _over_designs(written, reader)
         written = measuring().pool_axes(written, reader)
-    return replace(_modelled(written, reader), document=found)
+    return _modelled(written, reader)
 
 
 def _modelled(written: schema.StudyFile, reader: Reader) -> Study:
@@ -331,8 +327,7 @@ def _modelled(written: schema.StudyFile, reader: Reader) -> Study:
         measured=measured,
         devices=devices,
     )
-    found = _ready(written, problem, scenario, reader)
-    return replace(found, unchecked=(*unchecked, *reader.refused))
+    return _ready(written, problem, scenario, reader, (*unchecked, *reader.refused))
 
 
 def _over_designs(written: schema.StudyFile, reader: Reader) -> Study:
@@ -355,14 +350,17 @@ def _over_designs(written: schema.StudyFile, reader: Reader) -> Study:
 
 
 def _ready(
-    written: schema.StudyFile, problem: Problem, scenario: Scenario, reader: Reader
+    written: schema.StudyFile,
+    problem: Problem,
+    scenario: Scenario,
+    reader: Reader,
+    unchecked: tuple[str, ...] = (),
 ) -> Study:
-    found = reader.document
     stated = stated_preference(written, problem, reader)
     reader.raise_any()
     return Study(
-        document=found,
-        question=written.question or found.first_comment,
+        document=reader.document,
+        question=written.question or reader.document.first_comment,
         problem=problem,
         settings=settings_of(written, problem),
         stated=stated,
@@ -371,6 +369,7 @@ def _ready(
         sureness=scenario.sureness,
         mix=scenario.mix,
         measuring=written.evaluate,
+        unchecked=unchecked,
         refused=reader.refused,
         growing=frozenset(
             prefix(stage, place)
