@@ -131,10 +131,9 @@ def _check_cycles(scenario: Scenario, reader: Reader) -> None:
 
 def _value_at(row: int, name: str, device: Axis | None, scenario: Scenario) -> float | None:
     """Return the value of a column for the device at a row, or the largest of another axis."""
-    axis = next((one for one in reversed(scenario.axes) if name in one.columns), None)
-    if axis is None:
-        return scenario.constants.get(name)
-    return float(axis.columns[name][row] if axis is device else axis.columns[name].max())
+    values = scenario.column(name)
+    own = device is not None and values is device.columns.get(name)
+    return None if values is None else float(values[row] if own else values.max())
 
 
 def _named(
@@ -206,18 +205,10 @@ def _note_hosts(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> 
 
 def open_axis(path: str, written: Any, scenario: Scenario, reader: Reader, *, own: bool) -> None:
     """Add one axis.  With `own`, it may have its own name, as in a measured study."""
+    where, unit = ("axes", path), schema.FIELDS.get(path)
     if path in RECORD_READERS:
         _record_axis(path, written, scenario, reader)
-    elif own and path not in schema.DECLARED and "." not in path:
-        with reader.at(("axes", path)):
-            scenario.axes.append(free_axis(path, written, scenario.names))
-    else:
-        _field_axis(path, written, scenario, reader)
-
-
-def _field_axis(path: str, written: Any, scenario: Scenario, reader: Reader) -> None:
-    where = ("axes", path)
-    if path not in schema.DECLARED:
+    elif path not in schema.DECLARED and ("." in path or not own):
         rule = (
             "an axis is a field of workload, interface or budget (instances, clock and "
             "parameters of a stage take their values in the stage)"
@@ -225,13 +216,15 @@ def _field_axis(path: str, written: Any, scenario: Scenario, reader: Reader) -> 
         instead = removed.remedy("field", path)
         remedy = instead or nearest(path, schema.DECLARED)
         reader.fault(where, removed.RULE if instead else rule, remedy, repr(path))
-        return
-    unit = schema.FIELDS.get(path)
-    with reader.at(where):
-        if unit is not None:
-            scenario.axes.append(numeric(path, unit, written))
-        else:
-            scenario.axes.append(_code_axis(path, written))
+    else:
+        with reader.at(where):
+            if unit is not None:
+                axis = numeric(path, unit, written)
+            elif path in schema.DECLARED:
+                axis = _code_axis(path, written)
+            else:
+                axis = free_axis(path, written, scenario.names)
+            scenario.axes.append(axis)
 
 
 def _code_axis(path: str, written: Any) -> Axis:
