@@ -11,9 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
@@ -263,18 +261,17 @@ def _check(
     if whole and len(distinct) == len(made) and not distinct & reserved:
         return
     for row, name in enumerate(made):
-        if name and name not in seen and len(name) <= LONGEST_NAME and name.isprintable():
-            seen[name] = row
-            if name in reserved:
-                rule = f"a design cannot be called {name!r}, which is a field of its stage"
-                reader.faults.append(table.fault(row, column, rule, "choose another name"))
-        elif name in seen:
+        if not (name and len(name) <= LONGEST_NAME and name.isprintable()):
+            wrong = f"a name has 1 to {LONGEST_NAME} printable characters", "write a name"
+        elif seen.setdefault(name, row) < row:
             rule = f"design {name!r} is already in line {table.lines[seen[name] + 1]}"
-            remedy = "remove one of the two, or add a column `design` with a name for each"
-            reader.faults.append(table.fault(row, column, rule, remedy))
+            wrong = rule, "remove one of the two, or add a column `design` with a name for each"
+        elif name in reserved:
+            rule = f"a design cannot be called {name!r}, which is a field of its stage"
+            wrong = rule, "choose another name"
         else:
-            rule = f"a name has 1 to {LONGEST_NAME} printable characters"
-            reader.faults.append(table.fault(row, column, rule, "write a name"))
+            continue
+        reader.faults.append(table.fault(row, column, *wrong))
 
 
 def restricted(
@@ -334,10 +331,6 @@ def _in_bits(name: str) -> Forms:
     return {f"{name}_bit": 1.0, f"{name}_byte": BITS_OF_BYTE}
 
 
-def _in_bytes(name: str) -> Forms:
-    return {f"{name}_byte": 1.0, f"{name}_bit": 1.0 / BITS_OF_BYTE}
-
-
 class Figures:
     """Columns of one table by their names in SI, and values given for all of its designs."""
 
@@ -346,6 +339,7 @@ class Figures:
         self.table = table
         self.reader = reader
         self.assumed: list[str] = []
+        self.metrics: dict[str, Column] = {}
         self.used: set[str] = set()
         self.aside: dict[str, list[Fault]] = {}
         self._spared = () if names_power(reader.document.data) else _POWERS
@@ -419,7 +413,7 @@ class Figures:
             f"`{column}`, or give all designs one with `{given}`"
         )
         self.reader.fault(("table",), rule, remedy)
-        return self._unknown()
+        return self.full(np.nan)
 
     def _likely(self, forms: Forms) -> str:
         """Return the only header with the unit of an area or a clock, else a placeholder."""
@@ -441,8 +435,15 @@ class Figures:
         for name, values in found[1:]:
             self.agree(found[0][1], found[0][0], values, name)
         if not found and distinct and self._looks_alike(forms):
-            return self._unknown()
+            return self.full(np.nan)  # compares with no value, and so causes no further errors
         return found[0][1] if found else None
+
+    def take(self, name: str, forms: Forms, **how: bool) -> Column | None:
+        """Return a metric as `one` does, and keep it if it is there."""
+        found = self.one(forms, **how)
+        if found is not None:
+            self.metrics[name] = found
+        return found
 
     def agree(self, first: Column, called: str, second: Column, name: str) -> None:
         """Report rows in which the value from column `name` differs from column `called`."""
@@ -479,9 +480,6 @@ class Figures:
     def places_used(self) -> set[int]:
         """Return the positions of the columns that gave a metric."""
         return {self._headers[name][0] for name in self.used if name in self._headers}
-
-    def _unknown(self) -> Column:
-        return self.full(np.nan)  # compares with no value, so that it causes no further errors
 
     def _read(self, name: str, *, zero: bool) -> Column | None:
         if name in self._given:
@@ -595,12 +593,12 @@ def table_designs(
     reader.notes.append(reader.inputs[file].note)
     if figures.assumed:
         assumed = ", ".join(figures.assumed)
-        reader.notes.append(f"{FilePath(file).name}: assumed for every design: {assumed}")
+        reader.notes.append(f"{Path(file).name}: assumed for every design: {assumed}")
     if not {*UNLEAKING}.isdisjoint(figures.assumed):
         scenario.sureness.unleaking.append(str(stage_name(vars(written))))
     designs = Designs(names, metrics, shares, labels=labels)
     designs = core_models.as_placed(designs, kit, written.figures, written.uncertainty, reader)
-    core_models.note_placed({FilePath(file).name: kit}, written.figures, reader)
+    core_models.note_placed({Path(file).name: kit}, written.figures, reader)
     evidence = "synthesis" if kit else ""
     scenario.sureness.keep_designs(written, names, (evidence, "", f"the table {file}"))
     return designs.take(np.flatnonzero(kept))
@@ -620,17 +618,21 @@ def _metrics(figures: Figures, *, chained: bool) -> CoreMetrics:
         if not figures.has("clock_hz") and (wrong := fault_of(value, "clock_hz", signed=True)):
             figures.refuse(figures.which(PERIODS), row, *wrong)
     cycles = figures.need("the rate", "cycles_per_task", _rate_forms(clock, payload))
-    given = {"payload": payload, "clock": clock, "cycles_per_task": cycles}
-    given |= _latency(figures, clock, chained) | _power(figures)
-    ways = ("read", "written")
-    found = {way: figures.one(_in_bytes(way), zero=True, distinct=False) for way in ways}
-    figures.assumed += (f"payload {way} once" for way in ways if found[way] is None)
-    found["message_end"] = figures.one(_in_bits("message_end"), zero=True)
-    given |= _known(found)
-    written = _given(figures, CORE_AREAS)  # several are several metrics
-    area = dict.fromkeys(AREAS, 1.0)
-    given |= written or {CORE_AREAS[0]: figures.need("the area", "area_um2", area)}
-    given |= _given(figures, BLOCKS, zero=True)
+    given = figures.metrics
+    given |= {"payload": payload, "clock": clock, "cycles_per_task": cycles}
+    _latency(figures, clock, chained)
+    _power(figures)
+    for way in ("read", "written"):
+        forms = {f"{way}_byte": 1.0, f"{way}_bit": 1.0 / BITS_OF_BYTE}
+        if figures.take(way, forms, zero=True, distinct=False) is None:
+            figures.assumed.append(f"payload {way} once")
+    figures.take("message_end", _in_bits("message_end"), zero=True)
+    for name in CORE_AREAS:  # several are several metrics
+        figures.take(name, {QUANTITIES[name]: 1.0}, distinct=False)
+    if given.keys().isdisjoint(CORE_AREAS):
+        given["area"] = figures.need("the area", "area_um2", dict.fromkeys(AREAS, 1.0))
+    for name in BLOCKS:
+        figures.take(name, {QUANTITIES[name]: 1.0}, zero=True, distinct=False)
     _check_density(figures, given)
     return metrics_of(given, figures.full(0.0))
 
@@ -653,17 +655,6 @@ def _check_density(figures: Figures, given: Mapping[str, Column]) -> None:
             )
 
 
-def _given(figures: Figures, names: Sequence[str], *, zero: bool = False) -> dict[str, Column]:
-    """Return the quantities of `names` that a table has."""
-    one = partial(figures.one, zero=zero, distinct=False)
-    return _known({name: one({QUANTITIES[name]: 1.0}) for name in names})
-
-
-def _known(found: Mapping[str, Column | None]) -> dict[str, Column]:
-    """Return the quantities that are not None."""
-    return {name: column for name, column in found.items() if column is not None}
-
-
 def _rate_forms(clock: Column, payload: Column) -> Forms:
     forms: dict[str, float | Callable[[Column], Column]]
     forms = {"cycles_per_task": 1.0, "cycles_per_block": 1.0}
@@ -676,24 +667,23 @@ def _rate_forms(clock: Column, payload: Column) -> Forms:
     return forms
 
 
-def _latency(figures: Figures, clock: Column, chained: bool) -> dict[str, Column]:
-    """Return latency and tasks in flight if a table has them, and note the derived one."""
+def _latency(figures: Figures, clock: Column, chained: bool) -> None:
+    """Take latency and tasks in flight if a table has them, and note the derived one."""
     forms: Forms = {"latency_cycles": 1.0, "latency_s": lambda time: time * clock}
-    latency = figures.one(forms, zero=True)
-    slots = figures.one({"tasks_in_flight": 1.0})
+    latency = figures.take("latency", forms, zero=True)
+    slots = figures.take("tasks_in_flight", {"tasks_in_flight": 1.0})
     if latency is None and slots is None and chained:
-        latency = figures.need("the latency", "latency_cycles", forms)
+        figures.metrics["latency"] = figures.need("the latency", "latency_cycles", forms)
     elif latency is None and slots is None:
         figures.assumed.append(ASSUMED_LATENCY)
     elif latency is None:
         figures.assumed.append("latency = cycles per task * tasks in flight")
     elif slots is None:
         figures.assumed.append("tasks in flight = latency / cycles per task, at least 1")
-    return _known({"latency": latency, "tasks_in_flight": slots})
 
 
-def _power(figures: Figures) -> dict[str, Column]:
-    """Return dynamic and leakage power from two of dynamic, leakage and total, or from one.
+def _power(figures: Figures) -> None:
+    """Take dynamic and leakage power from two of dynamic, leakage and total, or from one.
 
     Power is unknown if a table has none, only zeros, or cells that are no numbers in a study
     that names no power.
@@ -704,7 +694,7 @@ def _power(figures: Figures) -> dict[str, Column]:
     set_aside(figures.table, figures.aside, figures.reader)
     given = [column for column in (dynamic, leakage, total) if column is not None]
     if figures.aside or not any(column.any() for column in given):
-        return {}
+        return
     if total is None:
         if dynamic is None:
             dynamic = figures.need("power", f"dynamic_{_POWER}_mw", {_DYNAMIC[0]: 1.0})
@@ -720,7 +710,8 @@ def _power(figures: Figures) -> dict[str, Column]:
     else:
         figures.assumed.append(UNLEAKING[1])
         dynamic = total
-    return _known({"dynamic_power": dynamic, "leakage_power": leakage})
+    found = {"dynamic_power": dynamic, "leakage_power": leakage}
+    figures.metrics |= {name: one for name, one in found.items() if one is not None}
 
 
 def _rest(figures: Figures, total: Column, part: Column) -> Column:
