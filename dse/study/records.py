@@ -23,6 +23,7 @@ from dse.files.json import is_regular, write_text
 from dse.files.yaml import to_yaml
 from dse.plugins import registry
 from dse.study.reader import Reader
+from dse.study.schema import CHOICES
 
 RECORDS_FOLDER = Path("records")
 """The folder of records that ``list`` and ``show`` find: its ``*.yaml`` files."""
@@ -35,17 +36,11 @@ KINDS: Mapping[type, str] = {
 }
 """The section of a file that holds a record of a kind."""
 
-_CHOICES = {
-    "attachment": contract.ATTACHMENTS,
-    "pcie": contract.PCIE_LINKS,
-    "wait": contract.WAIT_MODES,
-    "transfer": contract.TRANSFERS,
-}
 IN_FIELDS = tuple(
-    f"{field}: {value}"
-    for field, values in _CHOICES.items()
+    f"{column.removeprefix('interface_')}: {value}"
+    for column, values in CHOICES.items()
     for value in values
-    if not re.search(r" x[1248]$|none", value)
+    if column.startswith("interface_") and not re.search(r" x[1248]$|none", value)
 )
 """Values of fields of an interface that may be taken for devices, with only links of 16 lanes."""
 
@@ -88,18 +83,13 @@ def record_of(kind: type[Kind], name: str, reader: Reader) -> Kind:
     if kind is not contract.Core:
         record = replace(record, source=f"{name}: {record.source}".rstrip(": "))
     file = reader.inputs[name] = Input(name, found.text.encode())
-    reader.notes.append(_note(section, record.name, file, origin))
+    facts = ", ".join(str(origin[key]) for key in ("method", "file", "date") if key in origin)
+    start = f"{section} {record.name} comes from {file.written} (sha256 {file.sha256[:12]})"
+    reader.notes.append(f"{start}: {facts}" if facts else f"{start}, which states no method")
     if origin.get("refused"):
         why = f"the fit of {record.name} was refused: {origin['refused']}"
         reader.refused[why] = str(origin.get("measured", ""))
     return record  # type: ignore[no-any-return]
-
-
-def _note(section: str, name: str, file: Input, provenance: Mapping[str, Any]) -> str:
-    """Return the note of results on a record: file, hash, method and the data behind it."""
-    start = f"{section} {name} comes from {file.written} (sha256 {file.sha256[:12]})"
-    facts = [str(provenance[key]) for key in ("method", "file", "date") if key in provenance]
-    return f"{start}: {', '.join(facts)}" if facts else f"{start}, which states no method"
 
 
 def read_record(path: Path, held: bytes | None = None) -> RecordFile:
