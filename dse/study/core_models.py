@@ -334,20 +334,25 @@ def _evaluate_model(
     """
     values = {name: list(entry) for name, *entry in parameters}
     grid = list(itertools.product(*values.values()))
-    shown = [
+    rows = [
         {name: f"{value:.12g}" for name, value in zip(values, row, strict=True)} for row in grid
     ]
-    if not model.designs:
+    if model.designs:
+        points = ({n: np.array([v]) for n, v in zip(values, row, strict=True)} for row in grid)
+        metrics = concatenated([model.function(**point) for point in points])
+        rows = [row for row in rows for _ in model.designs]
+        names = model.designs * len(grid)
+    else:
         columns = {name: np.array([row[k] for row in grid]) for k, name in enumerate(values)}
-        names = tuple(model.design_name.format(**row) for row in shown)
-        return _distinct(names, shown, values), model.function(**columns)
-    parts = [
-        model.function(**{name: np.array([value]) for name, value in zip(values, row, strict=True)})
-        for row in grid
-    ]
-    names = tuple(design for _ in grid for design in model.designs)
-    rows = [row for row in shown for _ in model.designs]
-    return _distinct(names, rows, values), concatenated(parts)
+        names = tuple(model.design_name.format(**row) for row in rows)
+        metrics = model.function(**columns)
+    varying = [name for name, entry in values.items() if len(entry) > 1]
+    if len(set(names)) < len(names):  # options that vary besides the parameters in them
+        names = tuple(
+            "_".join([name, *(f"{option}{row[option]}" for option in varying)])
+            for name, row in zip(names, rows, strict=True)
+        )
+    return names, metrics
 
 
 def concatenated(parts: Sequence[contract.CoreMetrics]) -> contract.CoreMetrics:
@@ -355,17 +360,4 @@ def concatenated(parts: Sequence[contract.CoreMetrics]) -> contract.CoreMetrics:
     fields = contract.CoreMetrics.__dataclass_fields__
     return contract.CoreMetrics(
         **{name: np.concatenate([getattr(part, name) for part in parts]) for name in fields}
-    )
-
-
-def _distinct(
-    names: tuple[str, ...], rows: list[dict[str, str]], values: dict[str, list[float]]
-) -> tuple[str, ...]:
-    """Append to design names the options that vary besides the parameters in them."""
-    if len(set(names)) == len(names):
-        return names
-    varying = [name for name, entry in values.items() if len(entry) > 1]
-    return tuple(
-        "_".join([name, *(f"{option}{row[option]}" for option in varying)])
-        for name, row in zip(names, rows, strict=True)
     )

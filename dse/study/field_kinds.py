@@ -106,19 +106,7 @@ class Coded:
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """Metadata of a field with a unit.  Its rules as in `dse.contract.fields`.
-
-    Attributes
-    ----------
-    description, columns
-        Meaning of the field, and columns whose suffix is the unit, one per unit.
-    kind, among
-        Words on its values, and the only values.
-    neutral, assumed, usual, unwritten
-        Values if it is not given, and the words for them.
-    instead, belongs_to
-        Fields that replace it, and fields of which one must not be neutral.
-    """
+    """Metadata of a field with a unit: a row of the table that `dse.contract.fields` describes."""
 
     TYPES: ClassVar[tuple[str, ...]] = ("string", "number")
     WORDS: ClassVar[Mapping[str, str]] = {}

@@ -226,8 +226,5 @@ def platform_columns(record: contract.Platform) -> dict[str, float]:
 
 def kernel_columns(record: contract.Kernel) -> dict[str, float]:
     """Return the columns that a kernel sets."""
-    return {
-        "kernel_index_s_per_byte": record.index_s_per_byte,
-        "kernel_exponent": record.exponent,
-        "kernel_offset_s": record.offset_s,
-    }
+    names = "index_s_per_byte", "exponent", "offset_s"
+    return {f"kernel_{name}": getattr(record, name) for name in names}
