@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -190,108 +190,109 @@ def column_quantity(name: str, words: str, **about: Any) -> Objective:
     return Objective(function=value, signed=True, **about)
 
 
-def name_column(places: Places) -> str | None:
-    """Return the header of the column that names the designs."""
-    found = {name.casefold(): name for name in reversed(places)}
-    return next((found[name] for name in NAME_COLUMNS if name in found), None)
+@dataclass
+class TableColumns:
+    """A table, the positions of its columns by their names in a study, and the section's reader."""
 
+    table: CsvTable
+    places: Places
+    reader: Reader
 
-def row_names(
-    table: CsvTable,
-    places: Places,
-    candidates: Sequence[str],
-    reserved: Iterable[str],
-    reader: Reader,
-) -> tuple[str, ...]:
-    """Return a name per row: from the name column, or made of the leading candidates.
+    def refuse_cell(self, row: int | None, place: int, rule: str, remedy: str) -> None:
+        """Add an error at the cell of a row, or at the header."""
+        self.reader.faults.append(self.table.fault(row, place, rule, remedy))
 
-    Without a name column the fewest of `candidates`, from the left, that distinguish all rows
-    make the names: ``unroll4_pipelined``.  Names that are empty, `reserved` or repeated are
-    errors.
-    """
-    column = name_column(places)
-    if column is not None:
-        made = tuple(cell.strip() for cell in table.columns[places[column]])
-        first = places[column]
-    elif candidates:
-        made, first = _made_of(table, places, candidates), places[candidates[0]]
-    else:
-        return tuple(f"row {row + 1}" for row in range(len(table)))
-    _check(table, made, first, set(reserved), reader)
-    return made
+    def cells(self, name: str) -> list[str]:
+        """Return the texts of a column."""
+        return [cell.strip() for cell in self.table.columns[self.places[name]]]
 
+    @property
+    def name_column(self) -> str | None:
+        """Return the header of the column that names the designs."""
+        found = {name.casefold(): name for name in reversed(self.places)}
+        return next((found[name] for name in NAME_COLUMNS if name in found), None)
 
-def row_labels(
-    table: CsvTable, places: Places, names: Sequence[str], reader: Reader
-) -> dict[str, str]:
-    """Return the labels of rows by name: the cells of the column `LABEL`."""
-    place = places.get(LABEL)
-    if place is None:
-        return {}
-    found: dict[str, str] = {}
-    for row, (name, cell) in enumerate(zip(names, table.columns[place], strict=True)):
-        if not cell.strip():
-            continue
-        wrong = labels.fault_of_label(cell)
-        if wrong is None and cell in found.values():
-            wrong = f"another design is labelled {cell!r} too", "give one of them another label"
-        if wrong is not None:
-            reader.faults.append(table.fault(row, place, *wrong))
-        found[name] = cell.strip()
-    return found
+    def row_names(self, candidates: Sequence[str], reserved: Iterable[str]) -> tuple[str, ...]:
+        """Return a name per row: from the name column, or made of the leading candidates.
 
-
-def _made_of(table: CsvTable, places: Places, candidates: Sequence[str]) -> tuple[str, ...]:
-    made: list[str] = [""] * len(table)
-    for name in candidates:
-        cells = [cell.strip() for cell in table.columns[places[name]]]
-        shown = [f"{name}{cell}" if is_number(cell) else cell for cell in cells]
-        made = [f"{old}_{new}" if old else new for old, new in zip(made, shown, strict=True)]
-        if len(set(made)) == len(made):
-            break
-    return tuple(made)
-
-
-def _check(
-    table: CsvTable, made: Sequence[str], column: int, reserved: set[str], reader: Reader
-) -> None:
-    seen: dict[str, int] = {}
-    whole = all(made) and len(max(made, key=len)) <= LONGEST_NAME and "".join(made).isprintable()
-    distinct = set(made)
-    if whole and len(distinct) == len(made) and not distinct & reserved:
-        return
-    for row, name in enumerate(made):
-        if not (name and len(name) <= LONGEST_NAME and name.isprintable()):
-            wrong = f"a name has 1 to {LONGEST_NAME} printable characters", "write a name"
-        elif seen.setdefault(name, row) < row:
-            rule = f"design {name!r} is already in line {table.lines[seen[name] + 1]}"
-            wrong = rule, "remove one of the two, or add a column `design` with a name for each"
-        elif name in reserved:
-            rule = f"a design cannot be called {name!r}, which is a field of its stage"
-            wrong = rule, "choose another name"
+        Without a name column the fewest of `candidates`, from the left, that distinguish all rows
+        make the names: ``unroll4_pipelined``.  Names that are empty, `reserved` or repeated are
+        errors.
+        """
+        column = self.name_column
+        if column is not None:
+            made, first = self.cells(column), self.places[column]
+        elif candidates:
+            made, first = self._made_of(candidates), self.places[candidates[0]]
         else:
-            continue
-        reader.faults.append(table.fault(row, column, *wrong))
+            return tuple(f"row {row + 1}" for row in range(len(self.table)))
+        self._check(made, first, set(reserved))
+        return tuple(made)
 
+    def _made_of(self, candidates: Sequence[str]) -> list[str]:
+        made = [""] * len(self.table)
+        for name in candidates:
+            shown = [f"{name}{cell}" if is_number(cell) else cell for cell in self.cells(name)]
+            made = [f"{old}_{new}" if old else new for old, new in zip(made, shown, strict=True)]
+            if len(set(made)) == len(made):
+                break
+        return made
 
-def restricted(
-    table: CsvTable, places: Places, parameters: Mapping[str, Any], reader: Reader
-) -> NDArray[np.bool_]:
-    """Return whether each row has the values that a study wants in some columns, shape (n,)."""
-    kept = np.ones(len(table), dtype=bool)
-    for name, wanted in parameters.items():
-        if name not in places:
-            reader.fault((name,), f"{table.file} has no column {name!r}", nearest(name, places), "")
-            continue
-        cells = [cell.strip() for cell in table.columns[places[name]]]
-        if isinstance(wanted, Range):
-            kept &= _between(cells, wanted, reader.below(name))
-        else:
-            values = wanted if isinstance(wanted, list) else [wanted]
-            kept &= _among(cells, values, reader.below(name))
-    if not kept.any() and not reader.faults:
-        reader.fault((), "no row has all these values", "leave some of them out", "")
-    return kept
+    def _check(self, made: Sequence[str], column: int, reserved: set[str]) -> None:
+        seen: dict[str, int] = {}
+        whole = all(made) and len(max(made, key=len)) <= LONGEST_NAME
+        distinct = set(made)
+        if (
+            whole
+            and "".join(made).isprintable()
+            and len(distinct) == len(made)
+            and not distinct & reserved
+        ):
+            return
+        for row, name in enumerate(made):
+            if not (name and len(name) <= LONGEST_NAME and name.isprintable()):
+                wrong = f"a name has 1 to {LONGEST_NAME} printable characters", "write a name"
+            elif seen.setdefault(name, row) < row:
+                rule = f"design {name!r} is already in line {self.table.lines[seen[name] + 1]}"
+                wrong = rule, "remove one of the two, or add a column `design` with a name for each"
+            elif name in reserved:
+                rule = f"a design cannot be called {name!r}, which is a field of its stage"
+                wrong = rule, "choose another name"
+            else:
+                continue
+            self.refuse_cell(row, column, *wrong)
+
+    def row_labels(self, names: Sequence[str]) -> dict[str, str]:
+        """Return the labels of rows by name: the cells of the column `LABEL`."""
+        found: dict[str, str] = {}
+        place = self.places.get(LABEL)
+        cells = () if place is None else self.table.columns[place]
+        for row, cell in enumerate(cells):
+            if not cell.strip():
+                continue
+            wrong = labels.fault_of_label(cell)
+            if wrong is None and cell in found.values():
+                wrong = f"another design is labelled {cell!r} too", "give one of them another label"
+            if wrong is not None:
+                self.refuse_cell(row, self.places[LABEL], *wrong)
+            found[names[row]] = cell.strip()
+        return found
+
+    def restricted(self, parameters: Mapping[str, Any]) -> NDArray[np.bool_]:
+        """Return whether each row has the values that a study wants in some columns, shape (n,)."""
+        kept, reader = np.ones(len(self.table), dtype=bool), self.reader.below("parameters")
+        for name, wanted in parameters.items():
+            if name not in self.places:
+                rule = f"{self.table.file} has no column {name!r}"
+                reader.fault((name,), rule, nearest(name, self.places), "")
+            elif isinstance(wanted, Range):
+                kept &= _between(self.cells(name), wanted, reader.below(name))
+            else:
+                values = wanted if isinstance(wanted, list) else [wanted]
+                kept &= _among(self.cells(name), values, reader.below(name))
+        if not kept.any() and not reader.faults:
+            reader.fault((), "no row has all these values", "leave some of them out", "")
+        return kept
 
 
 def _between(cells: Sequence[str], wanted: Range, reader: Reader) -> NDArray[np.bool_]:
@@ -331,13 +332,12 @@ def _in_bits(name: str) -> Forms:
     return {f"{name}_bit": 1.0, f"{name}_byte": BITS_OF_BYTE}
 
 
-class Figures:
+class Figures(TableColumns):
     """Columns of one table by their names in SI, and values given for all of its designs."""
 
-    def __init__(self, table: CsvTable, places: Mapping[str, int], reader: Reader) -> None:
+    def __init__(self, table: CsvTable, places: Places, reader: Reader) -> None:
         """Read the headers.  `reader` is the stage's."""
-        self.table = table
-        self.reader = reader
+        super().__init__(table, places, reader)
         self.assumed: list[str] = []
         self.metrics: dict[str, Column] = {}
         self.used: set[str] = set()
@@ -355,8 +355,7 @@ class Figures:
             name = header.name.casefold()
             if name in self._headers:
                 rule = f"{self._headers[name][1].written!r} is the same column"
-                remedy = "rename or remove one of the two"
-                reader.faults.append(table.fault(None, place, rule, remedy))
+                self.refuse_cell(None, place, rule, "rename or remove one of the two")
             self._headers[name] = place, header
 
     def give(self, values: Mapping[str, Any]) -> None:
@@ -460,8 +459,7 @@ class Figures:
     def refuse(self, name: str, row: int, rule: str, remedy: str) -> None:
         """Add an error at a cell of the column called `name` in SI, or at the stage without one."""
         if name in self._headers:
-            fault = self.table.fault(row, self._headers[name][0], rule, remedy)
-            self.reader.faults.append(fault)
+            self.refuse_cell(row, self._headers[name][0], rule, remedy)
         else:
             self.reader.fault(("values",), rule, remedy, "")
 
@@ -512,7 +510,7 @@ class Figures:
         stems = {units.stem(name) or name for name in forms}
         for name, (place, error) in self._unread.items():
             if name.rpartition("_")[0] in stems:
-                self.reader.faults.append(self.table.fault(None, place, error.rule, error.remedy))
+                self.refuse_cell(None, place, error.rule, error.remedy)
                 return True
         labels = sorted({*map(units.label, forms)} - {""})
         for name, (place, header) in self._headers.items():
@@ -521,7 +519,7 @@ class Figures:
                 rule = f"it needs a name with a unit ({' or '.join(labels)})"
                 example = _example(forms)
                 remedy = f"write {example}, or `columns: {{{example}: {header.written!r}}}`"
-                self.reader.faults.append(self.table.fault(None, place, rule, remedy))
+                self.refuse_cell(None, place, rule, remedy)
                 return True
         return False
 
@@ -585,9 +583,9 @@ def table_designs(
     used = {*figures.places_used(), places.get(LABEL)}
     free = [name for name, place in places.items() if place not in used]
     reserved = {*schema.StageSection.model_fields, "design"}
-    names = row_names(table, places, free, reserved, reader)
-    labels = row_labels(table, places, names, reader)
-    kept = restricted(table, places, written.parameters, reader.below("parameters"))
+    names = figures.row_names(free, reserved)
+    labels = figures.row_labels(names)
+    kept = figures.restricted(written.parameters)
     if len(reader.faults) > before:
         return None
     reader.notes.append(reader.inputs[file].note)
