@@ -261,20 +261,12 @@ def note_placed(kits: Mapping[str, str], figures: str, reader: Reader) -> None:
         reader.notes.append(f"{names}: {said}")
 
 
-def stated_by_model(model: Model) -> dict[str, float]:
-    """Return the relative standard uncertainty of metrics that a model states.
-
-    The uncertainty of a law adds in squares to its deviation from the table that it describes: the
-    root mean square of (law - table) / table.
-    """
-    found = residual_spread(model)
-    return found | {
-        name: float(np.hypot(u, found.get(name, 0.0))) for name, u in model.uncertainty.items()
-    }
-
-
 def residual_spread(model: Model) -> dict[str, float]:
-    """Return the deviation of a law from its table, by metric, or empty without residuals."""
+    """Return the deviation of a law from its table, by metric, or empty without residuals.
+
+    It is the root mean square of (law - table) / table.  The uncertainty that a law states adds to
+    it in squares.
+    """
     found: dict[str, float] = {}
     for name, (_, table, law) in (model.residuals() if model.residuals else {}).items():
         compared = np.asarray(table) != 0
@@ -317,7 +309,10 @@ def designs_of_model(
             f"model {key!r} of core {core.name!r} fails: {type(error).__name__}: {error}"
         ) from error
     check_metrics(core.name, names, metrics)
-    shares = {name: np.full(len(names), u) for name, u in stated_by_model(model).items()}
+    spread = residual_spread(model)
+    for name, own in model.uncertainty.items():
+        spread[name] = float(np.hypot(own, spread.get(name, 0.0)))
+    shares = {name: np.full(len(names), u) for name, u in spread.items()}
     designs = Designs(
         names, metrics, shares, labels=labels_of_core(core.label, names, model.labels)
     )

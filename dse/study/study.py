@@ -22,7 +22,7 @@ from dse.files.document import Assignments, Document, assignments, is_record
 from dse.files.inputs import Input
 from dse.model.evaluation import KNEE
 from dse.model.fleet import offered
-from dse.model.graph import Graph, wire
+from dse.model.graph import wire
 from dse.model.measured import Design
 from dse.model.mixed import Mixed
 from dse.model.preference import Preference, prefer
@@ -81,16 +81,6 @@ def _constants(
         reader.notes.append(scenario.mix.note)
     _raise_any(reader)
     return constants
-
-
-def _wired(inputs: set[str], own: dict[str, contract.Objective], scenario: Scenario) -> Graph:
-    """Return the graph of all quantities that `inputs` feed.
-
-    The study's `own` quantities are measured, or belong to one stage.
-    """
-    catalogue: Any = registry.Catalogue(contract.Objective)
-    objectives = ChainMap(catalogue, own)  # of a quantity in both, the model defines it
-    return wire(Mixed(objectives, scenario.parts) if scenario.mix else objectives, inputs)
 
 
 @dataclass(frozen=True, repr=False)
@@ -290,7 +280,10 @@ def _modelled(written: schema.StudyFile, reader: Reader) -> Study:
     staged = goals.of_stages(stages)
     text = " ".join([*written.objectives, *written.constraints, written.prefer or ""])
     own = outputs | {name: one for name, one in staged.items() if units.stem(name) in text}
-    graph = _wired({*inputs, *offered(stage.designs for stage in stages)}, own, scenario)
+    catalogue: Any = registry.Catalogue(contract.Objective)
+    known: Any = ChainMap(catalogue, own)  # of a quantity in both, the model defines it
+    known = Mixed(known, scenario.parts) if scenario.mix else known
+    graph = wire(known, {*inputs, *offered(stage.designs for stage in stages)})
     names, plain = {*registry.names(contract.Objective), *own}, {n for n in inputs if "." not in n}
     named = goals.Named(graph, names, plain, axes_labels(scenario.axes), staged)
     wanted = goals.goals_of(written, named, reader)
