@@ -6,7 +6,6 @@ import ast
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -57,7 +56,7 @@ def build(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> list[B
     """Return the stages of a study.  Errors go to `reader`."""
     built = []
     names: set[str] = set()
-    clock = ClockRules.of(study)
+    uses = _uses_of_clock(study)
     for position, written in enumerate(study.stages):
         here = reader.below("stages", position)
         name = prefix(written, position)
@@ -71,7 +70,7 @@ def build(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> list[B
         names.add(name)
         designs = _choose_designs(written, scenario, here)
         alone = len(study.stages) == 1
-        part = _stage(name, written, designs, scenario, here, clock, alone=alone)
+        part = _stage(name, written, designs, scenario, here, uses, alone=alone)
         if part is not None:
             built.append(part)
     if any(written.takes_least for written in study.stages) and (
@@ -81,24 +80,19 @@ def build(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> list[B
     return built
 
 
-@dataclass(frozen=True)
-class ClockRules:
-    """Demands of a study on the clock: a cap, or another use."""
+def _uses_of_clock(study: schema.StudyFile) -> tuple[float, bool]:
+    """Return the clock that a study allows at most, and whether it uses clocks otherwise.
 
-    most_hz: float = math.inf
-    read: bool = False
-
-    @classmethod
-    def of(cls, study: schema.StudyFile) -> ClockRules:
-        """Return the demands of constraints and objectives.  Their errors are found later."""
-        most, read = math.inf, bool({*study.objectives} & {CLOCK, units.stem(CLOCK)})
-        for text in study.constraints:
-            with suppress(UnitError):
-                found = parse_expression(text, {CLOCK})
-                caps = [_cap(one) for one in thresholds_of(found) if one.up and not one.down]
-                alone = isinstance(found.tree, ast.Compare) and any(map(math.isfinite, caps))
-                most, read = min(most, *caps) if alone else most, read or not alone
-        return cls(most, read)
+    Errors of its constraints are found later.
+    """
+    most, read = math.inf, bool({*study.objectives} & {CLOCK, units.stem(CLOCK)})
+    for text in study.constraints:
+        with suppress(UnitError):
+            found = parse_expression(text, {CLOCK})
+            caps = [_cap(one) for one in thresholds_of(found) if one.up and not one.down]
+            alone = isinstance(found.tree, ast.Compare) and any(map(math.isfinite, caps))
+            most, read = min(most, *caps) if alone else most, read or not alone
+    return most, read
 
 
 def _cap(bound: ConstraintThreshold) -> float:
@@ -161,7 +155,7 @@ def _stage(
     designs: Designs | None,
     scenario: Scenario,
     reader: Reader,
-    rules: ClockRules,
+    uses: tuple[float, bool],
     *,
     alone: bool,
 ) -> Built | None:
@@ -174,8 +168,8 @@ def _stage(
         instances = _instances(written, scenario.highest_demand, reader.below("instances"))
     if designs is None:
         return None
-    common = _at_one_rate(written, scenario, read=rules.read, capped=bool(cap))
-    most_hz = math.inf if cap is None else min(cap, rules.most_hz)
+    common = _at_one_rate(written, scenario, read=uses[1], capped=bool(cap))
+    most_hz = math.inf if cap is None else min(cap, uses[0])
     stage = Stage(
         name,
         designs.rated(most_hz),

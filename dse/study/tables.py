@@ -286,26 +286,14 @@ class TableColumns:
                 rule = f"{self.table.file} has no column {name!r}"
                 reader.fault((name,), rule, nearest(name, self.places), "")
             elif isinstance(wanted, Range):
-                kept &= _between(self.cells(name), wanted, reader.below(name))
+                rule = "rows of a table are chosen by values, not by a range"
+                reader.fault((name,), rule, "write a list of values", "")
             else:
                 values = wanted if isinstance(wanted, list) else [wanted]
                 kept &= _among(self.cells(name), values, reader.below(name))
         if not kept.any() and not reader.faults:
             reader.fault((), "no row has all these values", "leave some of them out", "")
         return kept
-
-
-def _between(cells: Sequence[str], wanted: Range, reader: Reader) -> NDArray[np.bool_]:
-    low, high = wanted.start, wanted.to
-    spaced = wanted.step is not None or wanted.points is not None
-    if spaced or isinstance(low, str) or isinstance(high, str):
-        rule = "a range chooses rows of a table by two numbers, in the unit of the header"
-        reader.fault((), rule, "write for instance {from: 1, to: 8}", "")
-    elif not all(map(is_number, cells)):
-        reader.fault((), "a range needs a column of numbers", "write a list of values", "")
-    else:
-        return np.array([low <= float(cell) <= high for cell in cells])
-    return np.ones(len(cells), dtype=bool)
 
 
 def _among(cells: Sequence[str], values: Sequence[Any], reader: Reader) -> NDArray[np.bool_]:
