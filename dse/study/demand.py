@@ -543,26 +543,19 @@ def check_arrivals(
     With `meet`, clocks meet the rate.
     """
     most = scenario.highest(ARRIVAL_CV2)
-    if most is None:
-        return
-    if not most and scenario.mix is None:
+    if most is None or not (most or scenario.mix):
         return
     place = written.place(ARRIVALS)
     if "interface_in_flight" not in scenario.names:
         rule = "only offloads arrive, and a study without an interface has none"
         reader.fault(place, rule, "add `interface`, or remove it")
         return
+    forever = f"and offloads that {_VARY[most > 0]} would wait forever"
     if scenario.highest("workload_rate_bit_per_s") is None:
-        rule = (
-            "without workload.rate a design carries all that it can, and offloads that "
-            f"{_VARY[most > 0]} would wait forever"
-        )
+        rule = f"without workload.rate a design carries all that it can, {forever}"
         reader.fault(place, rule, "set workload.rate")
     if meet:
-        rule = (
-            "clocks that meet the rate leave nothing to spare, and offloads that "
-            f"{_VARY[most > 0]} would wait forever"
-        )
+        rule = f"clocks that meet the rate leave nothing to spare, {forever}"
         reader.fault(place, rule, "write `clock: 1`, or other fractions, in the stages")
     laws = {"hyperexponential with balanced means": most > 1, "gamma distributed": 0 < most < 1}
     for law, taken in laws.items():

@@ -186,7 +186,6 @@ def provided_designs(
     refused: dict[str, str] = {}
     cores = _candidates(written, refused, reader)
     able = [core for core in cores if provided(wanted, core.provides, known)]
-    _check_among(written, cores, able, reader)
     taken = [*_taken(able, written, scenario, refused, reader)]
     taken = _comparable(taken, reader.document.data, refused)
     if reader.faults and (taken or refused):  # a rejection may follow from an earlier error
@@ -202,32 +201,25 @@ def provided_designs(
     return designs
 
 
-def _check_among(
-    written: schema.StageSection,
-    cores: Sequence[contract.Core],
-    able: Sequence[contract.Core],
-    reader: Reader,
-) -> None:
-    """Report named cores that do not provide the function.  An unknown one is reported already."""
-    for place, core in enumerate(cores if len(cores) == len(written.among or ()) else ()):
-        if core not in able:
-            what = ", ".join(core.provides) or "no function that it names"
-            rule = f"core {core.name!r} provides {what}, and not {written.provides}"
-            reader.fault(("among", place), rule, "remove it")
-
-
 def _candidates(
     written: schema.StageSection, refused: dict[str, str], reader: Reader
 ) -> list[contract.Core]:
-    """Return the candidate cores: the named ones, or all installed ones that can be used."""
+    """Return the candidate cores: the named ones, or all installed ones that can be used.
+
+    A named one that does not provide the function is an error.
+    """
     if written.among is None:
         broken = (one for one in registry.survey(contract.Core) if one.error is not None)
         refused |= {one.plugin.name: f"it cannot be used: {one.error}" for one in broken}
         return [*registry.records(contract.Core).values()]
-    found = []
+    found, known = [], registry.records(contract.Function)
     for place, name in enumerate(written.among):
         with reader.at(("among", place)):
-            found.append(record_of(contract.Core, name, reader))
+            found.append(core := record_of(contract.Core, name, reader))
+            if not provided(str(written.provides), core.provides, known):
+                what = ", ".join(core.provides) or "no function that it names"
+                rule = f"core {core.name!r} provides {what}, and not {written.provides}"
+                raise UnitError(rule, "remove it")
     return found
 
 
