@@ -183,19 +183,20 @@ def choose_assumptions(assumptions: tuple[Assumption, ...], wanted: str) -> tupl
 
 def _fields(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
     """Yield columns with one value for all designs, from the study or from a record."""
-    left = (axis for _, axis in modelled_axes(problem) if axis.size == 1)
-    # an unused field has lost its column
-    axes = {
-        axis.unit_name: axis for axis in left if axis.unit_name in {*axis.columns} - {*OFFLOADED}
-    }
-    set_by_axes = {name for axis in problem.space.axes for name in axis.columns}
-    for column, values in problem.space.constants.items():
-        if column == RATE and OFFERED in problem.space.constants:
-            continue  # it follows
-        if column not in {*set_by_axes, *schema.CHOICES, *OFFLOADED}:
-            yield _field(problem, column, float(values[0]), growing)
-    for column, axis in axes.items():
-        yield _field(problem, column, float(axis.columns[column][0]), growing)
+    constants, grown = problem.space.constants, {RATE, PAYLOAD_OFFLOADED, SIZE}
+    none = {*schema.CHOICES, *OFFLOADED}.union(*(axis.columns for axis in problem.space.axes))
+    if OFFERED in constants:
+        none.add(RATE)  # it follows
+    values = {column: one for column, one in constants.items() if column not in none}
+    for _, axis in modelled_axes(problem):
+        column = axis.unit_name
+        if axis.size == 1 and column in {*axis.columns} - {*OFFLOADED}:  # an unused field has none
+            values[column] = axis.columns[column]
+    for column, (value,) in values.items():
+        follows = followers(problem, column)
+        grows = {column, *follows} & grown or column.endswith(".clock")
+        found = _of_column(column_path(column), column, float(value), problem)
+        yield replace(found, follows=follows, growing=growing if grows else frozenset())
 
 
 def modelled_axes(problem: Problem) -> Iterator[tuple[int, Axis]]:
@@ -204,14 +205,6 @@ def modelled_axes(problem: Problem) -> Iterator[tuple[int, Axis]]:
     for place, axis in enumerate(problem.space.axes):
         if place not in measured and is_choice_of_scenario(problem, axis):
             yield place, axis
-
-
-def _field(problem: Problem, column: str, value: float, growing: frozenset[str]) -> Assumption:
-    follows = followers(problem, column)
-    if not {column, *follows} & {RATE, PAYLOAD_OFFLOADED, SIZE} and not column.endswith(".clock"):
-        growing = frozenset()
-    found = _of_column(column_path(column), column, value, problem)
-    return replace(found, follows=follows, growing=growing)
 
 
 def _set(space: Space, column: str, value: float, touched: tuple[int, int] | None = None) -> Space:

@@ -524,14 +524,13 @@ def _chosen(designs: Designs, written: schema.StageSection, reader: Reader) -> D
     if wanted is None:
         return designs
     position_of = {name: position for position, name in enumerate(designs.names)}
-    where = ("counts" if written.counts is not None else "designs",)
     for position, name in enumerate(wanted):
+        place: Path = ("designs", position) if written.counts is None else ("counts", name)
         if name not in position_of:
-            place = (*where, name) if written.counts is not None else (*where, position)
             rule = f"stage {stage_name(vars(written))!r} has no such design"
             reader.fault(place, rule, nearest(name, designs.names), repr(name))
         elif name in wanted[:position]:
-            reader.fault((*where, position), f"{name!r} is there twice", "write it once", "")
+            reader.fault(place, f"{name!r} is there twice", "write it once", "")
     if len(set(wanted)) < len(wanted) or not set(wanted) <= set(position_of):
         return None
     places = [position_of[name] for name in wanted]
