@@ -38,7 +38,6 @@ from dse.study.records import record_of
 from dse.study.scenario import (
     Scenario,
     field_path,
-    given_fields,
     interface_columns,
     kernel_columns,
     platform_columns,
@@ -56,10 +55,10 @@ RECORD_READERS: Mapping[str, tuple[Any, Callable[[Any], dict[str, float]]]] = {
 
 def resolve(study: schema.StudyFile, reader: Reader) -> Scenario:
     """Return the scenario of a study.  Errors go to `reader`."""
-    scenario = Scenario(mix=mix_of(study))
-    own = study.evaluate is not None
-    axes = dict(study.axes)
-    workload = study.workload
+    workload, axes, own = study.workload, dict(study.axes), study.evaluate is not None
+    scenario = Scenario()
+    if isinstance(workload.granularity, Mix) and "workload.granularity" not in axes:
+        scenario.mix = workload.granularity
     if isinstance(workload.kernel, schema.KernelSection) and KERNEL not in axes:
         scenario.constants.update(workload.kernel.givens())
     else:
@@ -154,10 +153,9 @@ def _named(
 
 def _override(section: StudySection, scenario: Scenario) -> None:
     """Replace the values of a record by the fields of a section, all columns of the field."""
-    for unit, given in given_fields(section):
-        scenario.override(dict.fromkeys(unit.columns, unit.neutral) | {given.column: given.value})
-        if given.value == 0.0:
-            scenario.sureness.zeros.add(("", 0, given.column))
+    scenario.override(section.givens())
+    amounts = (one for one in vars(section).values() if isinstance(one, Given))
+    scenario.sureness.zeros |= {("", 0, one.column) for one in amounts if one.value == 0.0}
     for name, declared in type(section).declared().items():
         column, chosen = declared.columns[0], getattr(section, name)
         if isinstance(declared, Coded) and chosen is not None:
@@ -424,12 +422,6 @@ def followers(problem: Problem, column: str) -> dict[str, float]:
     return {RATE: 8.0 * float(constants[other][0])}
 
 
-def mix_of(written: schema.StudyFile) -> Mix | None:
-    """Return the mix of sizes of a study, or None for offloads of one size."""
-    mix = written.workload.granularity
-    return mix if isinstance(mix, Mix) and "workload.granularity" not in written.axes else None
-
-
 def check_mix(scenario: Scenario, *, meet: bool, reader: Reader) -> None:
     """Report errors of a study with a mix of sizes.  With `meet`, clocks meet the rate."""
     if scenario.mix is None:
@@ -462,7 +454,7 @@ def settle_policy(written: schema.StudyFile, scenario: Scenario, reader: Reader)
     thresholds = scenario.column(ABOVE)
     if thresholds is None:
         return
-    mix, here = mix_of(written), reader.below(*written.place(POLICY))
+    mix, here = scenario.mix, reader.below(*written.place(POLICY))
     if mix is None:
         rule = "sizes that stay on the host are some of a mix, and workload.granularity is none"
         here.fault((), rule, "write for instance granularity: {64 B: 3/4, 1500 B: 1/4}")

@@ -90,18 +90,13 @@ def _read(written: Any, columns: tuple[str, ...]) -> Given:
 
 @dataclass(frozen=True)
 class Coded:
-    """Metadata of a field with named values: its column holds the position of the name."""
+    """Metadata of a field with named values: its one column holds the position of the name."""
 
     neutral: ClassVar[float] = 0.0  # the first name means no choice
 
-    column: str
+    columns: tuple[str, ...]
     names: tuple[str, ...]
     belongs_to: tuple[str, ...] = ()
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Return the column that it sets."""
-        return (self.column,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,6 +149,8 @@ class Unit:
 
     def read(self, written: Any) -> Given:
         """Return the value in SI, or raise UnitError with the unit to write."""
+        if "duration" in self.kind and isinstance(written, str):
+            written = units.in_seconds(written)
         given, zero = _read(written, self.columns), "zero" in self.kind
         if given.value < 0 or (given.value == 0 and not zero):
             rule, least = ("0 or more",) * 2 if zero else ("positive", "more than 0")
@@ -187,14 +184,6 @@ class Arrivals(Unit):
         words = [*self.WORDS]
         rule = f"this is one of {', '.join(words)}, or a number as {{cv2: 4}}"
         raise UnitError(rule, f"write {' or '.join(words)}")
-
-
-class Duration(Unit):
-    """Metadata of a time that may be minutes or hours, too."""
-
-    def read(self, written: Any) -> Given:
-        """Return the value in seconds."""
-        return super().read(units.in_seconds(written) if isinstance(written, str) else written)
 
 
 def amounts(section: str, names: type[StudySection], prefix: str = "") -> Any:
@@ -255,9 +244,13 @@ class StudySection(BaseModel):
         return {name: data for name, data in every if isinstance(data, Unit | Coded)}
 
     def givens(self) -> dict[str, float]:
-        """Return the columns that this section sets, in SI."""
-        values = (getattr(self, name) for name in type(self).model_fields)
-        return {given.column: given.value for given in values if isinstance(given, Given)}
+        """Return the columns of its amounts, in SI, neutral if another column has the unit."""
+        found: dict[str, float] = {}
+        for name, unit in self.declared().items():
+            given = getattr(self, name)
+            if isinstance(given, Given):
+                found |= dict.fromkeys(unit.columns, unit.neutral) | {given.column: given.value}
+        return found
 
 
 class Range(StudySection):

@@ -19,7 +19,6 @@ from dse.plugins import registry
 from dse.study.field_kinds import (
     Amount,
     Coded,
-    Duration,
     Given,
     Node,
     SectionOrName,
@@ -55,7 +54,7 @@ class _Workload(StudySection):
     chained: Annotated[
         bool,
         Field(description="Each task of a stream needs the one before it (CBC, for instance)"),
-        Coded("workload_chained", ("false", "true")),
+        Coded(("workload_chained",), ("false", "true")),
     ] = False
 
 
@@ -67,23 +66,24 @@ class _Interface(StudySection):
     device: str | None = option("Interface by name (`dse list interfaces`)", None)
     host: str | None = option("Name of the host processor", None)
     attachment: Annotated[
-        str | None, Coded("interface_attachment", ATTACHMENTS, ("attachment",))
+        str | None, Coded(("interface_attachment",), ATTACHMENTS, ("attachment",))
     ] = option(
         "Place of the engine: `inline`, on the way of the data, or next to them: "
         "look_aside, or another word such as pcie_card",
         None,
     )
-    pcie: Annotated[str | None, Coded("interface_pcie", PCIE_LINKS, ("pcie",))] = option(
+    pcie: Annotated[str | None, Coded(("interface_pcie",), PCIE_LINKS, ("pcie",))] = option(
         "PCI Express link: gen1 to gen5, x1, x2, x4, x8 or x16", None
     )
     includes: Literal["device"] | None = option(
         "`device`: its times hold the device's computing too (without `stages`)", None
     )
     wait: Annotated[
-        Literal["sync", "sync_os", "async"] | None, Coded("interface_wait", WAIT_MODES)
+        Literal["sync", "sync_os", "async"] | None, Coded(("interface_wait",), WAIT_MODES)
     ] = option("How the host waits", None)
     transfer: Annotated[
-        Literal["cut_through", "store_and_forward"] | None, Coded("interface_transfer", TRANSFERS)
+        Literal["cut_through", "store_and_forward"] | None,
+        Coded(("interface_transfer",), TRANSFERS),
     ] = option("Whether an offload is computed while it is transferred, or after", None)
 
     @field_validator("pcie")
@@ -105,7 +105,7 @@ class InterfaceSection(amounts("interface", _Interface, "interface_")):  # type:
 class _Budget(StudySection):
     platform: str | None = option("Platform by name (`dse list platforms`)", None)
     precision: Annotated[
-        Literal["single", "double"] | None, Coded("budget_precision", PRECISIONS)
+        Literal["single", "double"] | None, Coded(("budget_precision",), PRECISIONS)
     ] = option("Precision of its operations", None)
 
 
@@ -138,7 +138,9 @@ PATHS: Mapping[str, str] = {
 """The column that a field sets -> the field."""
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
-    declared.column: declared.names for declared in DECLARED.values() if isinstance(declared, Coded)
+    declared.columns[0]: declared.names
+    for declared in DECLARED.values()
+    if isinstance(declared, Coded)
 }
 """Columns that hold a choice as its position among the names."""
 
@@ -227,7 +229,9 @@ class EvaluateSection(StudySection):
         "A function of a file in its folder, `model.py:area`, in place of a command", None
     )
     outputs: dict[str, Output] = entries("Quantity -> unit")
-    timeout: Annotated[Amount, Duration("Longest that one attempt may take", ("timeout_s",))] = None
+    timeout: Annotated[
+        Amount, Unit("Longest that one attempt may take", ("timeout_s",), ("duration",))
+    ] = None
     memory: Annotated[
         Amount, Unit("Most memory of each of its processes (default: all)", ("memory_byte",))
     ] = None
@@ -337,7 +341,8 @@ class SpendingSection(StudySection):
 
     designs: int | None = option("Most designs to evaluate", None, ge=1)
     time: Annotated[
-        Amount, Duration("Time in which designs are measured, of the whole run", ("time_s",))
+        Amount,
+        Unit("Time in which designs are measured, of the whole run", ("time_s",), ("duration",)),
     ] = None
 
 

@@ -14,10 +14,11 @@ from dse import contract, removed
 from dse.algebra import units
 from dse.algebra.expression import parse_expression
 from dse.algebra.thresholds import ConstraintThreshold, thresholds_of
-from dse.contract import CoreMetrics
+from dse.contract import SIZE, CoreMetrics
 from dse.errors import UnitError, nearest
 from dse.files.document import is_record, stage_name
 from dse.model.designs import Designs
+from dse.model.mixed import ONE_SIZE
 from dse.model.space import Axis
 from dse.model.stage import ROUNDING, Stage
 from dse.study import schema
@@ -122,7 +123,8 @@ def _at_one_rate(
         return written.clock == "meet"
     if "interface_in_flight" not in scenario.names:
         return clocked or scenario.highest("workload_rate_bit_per_s") is not None
-    return None if (clocked or read) and not scenario.varies else False
+    varies = scenario.mix is not None or bool(scenario.highest("workload_arrival_cv2"))
+    return None if (clocked or read) and not varies else False
 
 
 def cap_of(written: schema.StageSection) -> float | None:
@@ -177,7 +179,7 @@ def _stage(
         clocked=written.idle == "clocked",
         common=bool(common),
         alone=alone,
-        messages=scenario.messages,
+        messages=tuple(scenario.parts) or (ONE_SIZE if SIZE in scenario.names else ()),
         most_hz=most_hz,
     )
     axes = clock if common is not None else [_policy(name, reader)]
