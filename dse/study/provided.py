@@ -314,10 +314,7 @@ def _columns(
     """Return columns of all designs by metric, `default` for designs that lack one."""
     return {
         metric: np.concatenate(
-            [
-                columns[metric] if metric in columns else np.stack([default] * len(one.names))
-                for one, columns in parts
-            ]
+            [columns.get(metric, np.stack([default] * len(one.names))) for one, columns in parts]
         )
         for metric in sorted({metric for _, columns in parts for metric in columns})
     }
@@ -325,18 +322,17 @@ def _columns(
 
 def _scaled(designs: Designs, taken: Sequence[Taken], node: str, reader: Reader) -> Designs:
     """Return designs with their areas at another node, and no power, which is not scaled."""
-    factors, spreads = [], []
+    found: list[tuple[float, float]] = []
     with reader.at(("scale_to",)):
-        for one in taken:
-            factor, spread = scaled_area(one.core.node, node)
-            factors += [factor] * len(one.designs.names)
-            spreads += [spread] * len(one.designs.names)
-    if len(factors) < len(designs.names):
+        found = [scaled_area(one.core.node, node) for one in taken]
+    if not found:
         return designs
-    area = designs.metrics.area_m2 * np.array(factors)
+    sizes = [len(one.designs.names) for one in taken]
+    factors, spreads = np.repeat(np.array(found), sizes, axis=0).T
+    area = designs.metrics.area_m2 * factors
     none = np.full_like(area, np.nan)
     metrics = replace(designs.metrics, area_m2=area, dynamic_power_w=none, leakage_power_w=none)
-    share = np.hypot(designs.uncertainty.get("area_m2", 0.0), np.array(spreads))
+    share = np.hypot(designs.uncertainty.get("area_m2", 0.0), spreads)
     reader.notes.append(
         f"areas are scaled to {node} (Stillmaker and Baas, 2017; ways through other nodes differ "
         f"by {100 * max(spreads):.2g} % at most); clocks stay those of their nodes, slower "
