@@ -24,7 +24,7 @@ import numpy as np
 from dse import contract
 from dse.algebra import units
 from dse.algebra.compared_numbers import compared, with_number
-from dse.contract import SIZE
+from dse.contract import SIZE, Column
 from dse.errors import UnitError, nearest
 from dse.model.designs import AREAS, POWERS
 from dse.model.mixed import PAYLOAD_OFFLOADED, TASKS_OFFLOADED
@@ -221,9 +221,7 @@ def _set(space: Space, column: str, value: float, touched: tuple[int, int] | Non
 
 def _records(problem: Problem, of: Index | None = None) -> Iterator[Assumption]:
     """Yield the values that each record of an axis sets, unless a later axis sets them again."""
-    axes, known = problem.space.axes, problem.graph.quantities
-    named = {name for axis in axes for name in axis.columns if name in known}
-    choices = {*schema.CHOICES, *(name for name in named if known[name].labels)}
+    axes, choices = problem.space.axes, _choices(problem)
     for place, axis in modelled_axes(problem):
         if axis.unit_name:
             continue
@@ -234,14 +232,25 @@ def _records(problem: Problem, of: Index | None = None) -> Iterator[Assumption]:
             rows = np.unique(of[of[:, place] >= 0, place]).tolist()
         for row in rows:
             for column, values in own.items():
-                owners = owners_of(column)  # without any of them the record lacks the field
-                unused = all(n in own and own[n][row] == declared_neutral(n) for n in owners)
-                if column in choices or (owners and unused):
+                if column in choices or _is_unused(own, row, column):
                     continue
                 section, _, name = column_path(column).partition(".")
                 name = f"{axis.labels[row]}.{name or units.stem(section) or section}"
                 found = _of_column(name, column, float(values[row]), problem)
                 yield replace(found, touched=(place, row))
+
+
+def _choices(problem: Problem) -> set[str]:
+    """Return the columns that hold positions of names, which are no numbers."""
+    known = problem.graph.quantities
+    names = {name for axis in problem.space.axes for name in axis.columns if name in known}
+    return {*schema.CHOICES, *(name for name in names if known[name].labels)}
+
+
+def _is_unused(record: Mapping[str, Column], row: int, column: str) -> bool:
+    """Return whether a record lacks everything to which a column belongs."""
+    neutral = (n in record and record[n][row] == declared_neutral(n) for n in owners_of(column))
+    return bool(owners_of(column)) and all(neutral)
 
 
 def _designs(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
@@ -377,11 +386,14 @@ def unpublished(study: Study, known: Iterable[Any], design: Sequence[int]) -> se
     found = {one.name for one in near if source_of(study, one)[0] in (ASSUMED, DEFAULT)}
     names = [axis.name for axis in study.problem.space.axes]
     row = design[names.index(DEVICE)] if DEVICE in names else -int(alone)
-    inputs = {name.partition(".")[2] for name in found}
-    inputs |= {f"{stage}.leakage_power" for stage in study.sureness.unleaking}
-    # fields that the interface assumes or omits, even those without effect
+    leakage = {f"{stage}.leakage_power" for stage in study.sureness.unleaking}
+    return {name.partition(".")[2] for name in found} | _unwritten(study, row) | leakage
+
+
+def _unwritten(study: Study, row: int) -> set[str]:
+    """Return the fields that an interface assumes or omits, even those without effect."""
     records = study.sureness.records.get("interface", ())[row : row + 1] if row >= 0 else ()
     columns = [f"interface_{name}" for record in records for name in record.assumptions]
     columns = [name for name in columns if _source_of_column(study, name, row)[0] == ASSUMED]
-    inputs |= {field_path(name).partition(".")[2] for name in columns}
-    return inputs.union(study.sureness.unspecified.get(row, ()))
+    names = {field_path(name).partition(".")[2] for name in columns}
+    return names.union(study.sureness.unspecified.get(row, ()))

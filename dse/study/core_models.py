@@ -341,13 +341,21 @@ def _evaluate_model(
         columns = {name: np.array([row[k] for row in grid]) for k, name in enumerate(values)}
         names = tuple(model.design_name.format(**row) for row in rows)
         metrics = model.function(**columns)
-    varying = [name for name, entry in values.items() if len(entry) > 1]
-    if len(set(names)) < len(names):  # options that vary besides the parameters in them
-        names = tuple(
-            "_".join([name, *(f"{option}{row[option]}" for option in varying)])
-            for name, row in zip(names, rows, strict=True)
-        )
-    return names, metrics
+    return _distinct(
+        names, rows, [name for name, entry in values.items() if len(entry) > 1]
+    ), metrics
+
+
+def _distinct(
+    names: tuple[str, ...], rows: Sequence[Mapping[str, str]], varying: Sequence[str]
+) -> tuple[str, ...]:
+    """Append to design names the options that vary besides the parameters in them."""
+    if len(set(names)) == len(names):
+        return names
+    return tuple(
+        "_".join([name, *(f"{option}{row[option]}" for option in varying)])
+        for name, row in zip(names, rows, strict=True)
+    )
 
 
 def concatenated(parts: Sequence[contract.CoreMetrics]) -> contract.CoreMetrics:

@@ -92,9 +92,8 @@ class Named:
         """
         known = {*self.inputs, *self.quantities}
         found = [name] if name in known else [one for one in known if units.stem(one) == name]
-        if found and name not in known and not any(map(self._is_shown, found)):
-            ending = (one for one in self.quantities if units.stem(one).endswith(f"_{name}"))
-            found += filter(self._is_shown, ending)
+        if found and name not in known:
+            found += self._meant(name, found)
         if not found:
             self._require_stage(name)
             stems = {units.stem(one) for one in self._computed()}
@@ -128,6 +127,13 @@ class Named:
             for word in words:
                 self._require_stage(word)
             return parse_expression(text, self._computed() - self.labels.keys(), self.labels)
+
+    def _meant(self, name: str, found: Sequence[str]) -> list[str]:
+        """Return quantities in answers that a name may mean, if none of those `found` is shown."""
+        if any(map(self._is_shown, found)):
+            return []
+        ending = (one for one in self.quantities if units.stem(one).endswith(f"_{name}"))
+        return [*filter(self._is_shown, ending)]
 
     def _require_stage(self, name: str) -> None:
         """Raise the error of a name of a quantity of one stage, if it has one."""

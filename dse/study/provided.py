@@ -247,11 +247,17 @@ def _taken(
             designs = designs_of_model(
                 core, model, values, written.figures, written.uncertainty, reader
             )
-            called = {name: f"{core.name}_{name}" for name in designs.names}
+            own = Taken(core, model, _after(core.name, designs))
             source = core.evidence, core.node, model.source
-            scenario.sureness.keep_designs(written, called.values(), source)
-            labels = {called[name]: label for name, label in designs.labels.items()}
-            yield Taken(core, model, replace(designs, names=(*called.values(),), labels=labels))
+            scenario.sureness.keep_designs(written, own.designs.names, source)
+            yield own
+
+
+def _after(core: str, designs: Designs) -> Designs:
+    """Return designs with the name of their core before their names."""
+    names = tuple(f"{core}_{name}" for name in designs.names)
+    labels = {f"{core}_{name}": label for name, label in designs.labels.items()}
+    return replace(designs, names=names, labels=labels)
 
 
 def _every_value(model: contract.Model) -> dict[str, list[float]] | None:

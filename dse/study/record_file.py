@@ -24,7 +24,6 @@ from dse.study.field_kinds import (
     no_items,
 )
 from dse.study.reader import Reader, validate_as
-from dse.study.records import KINDS
 from dse.study.schema import InterfaceSection, KernelSection, unspecified_fields
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", description="Name in results")]
@@ -128,20 +127,22 @@ class Record(StudySection):
     )
 
 
-def record_contents(found: Document) -> tuple[dict[str, Any], Mapping[str, Any]]:
-    """Return the records of a file by section, and their provenance."""
+def record_contents(
+    found: Document, kinds: Mapping[type, str]
+) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    """Return the records of a file by section, of which each has a kind, and their provenance."""
     reader = Reader(found)
     record = validate_as(Record, reader)
     records: dict[str, Any] = {}
     if record is not None:
-        for kind, section in KINDS.items():
+        for kind, section in kinds.items():
             written = getattr(record, section)
             if isinstance(written, CoreEntry):
                 records[section] = _core(written, reader)
             elif written is not None:
                 records[section] = _record(kind, written, section, reader)
         if not records:
-            remedy = f"add one of {', '.join(KINDS.values())}"
+            remedy = f"add one of {', '.join(kinds.values())}"
             reader.fault((), "a record file holds at least one record", remedy, "")
     reader.raise_any()
     return records, record.provenance if record else {}

@@ -23,7 +23,6 @@ from dse.files.json import is_regular, write_text
 from dse.files.yaml import to_yaml
 from dse.plugins import registry
 from dse.study.reader import Reader
-from dse.study.schema import CHOICES
 
 RECORDS_FOLDER = Path("records")
 """The folder of records that ``list`` and ``show`` find: its ``*.yaml`` files."""
@@ -36,11 +35,17 @@ KINDS: Mapping[type, str] = {
 }
 """The section of a file that holds a record of a kind."""
 
+_CHOICES = {
+    "attachment": contract.ATTACHMENTS,
+    "pcie": contract.PCIE_LINKS,
+    "wait": contract.WAIT_MODES,
+    "transfer": contract.TRANSFERS,
+}
 IN_FIELDS = tuple(
-    f"{column.removeprefix('interface_')}: {value}"
-    for column, values in CHOICES.items()
+    f"{field}: {value}"
+    for field, values in _CHOICES.items()
     for value in values
-    if column.startswith("interface_") and not re.search(r" x[1248]$|none", value)
+    if not re.search(r" x[1248]$|none", value)
 )
 """Values of fields of an interface that may be taken for devices, with only links of 16 lanes."""
 
@@ -101,7 +106,7 @@ def read_record(path: Path, held: bytes | None = None) -> RecordFile:
         found = document.read_document(path)
     else:
         found = document.parse_document(held.decode(), str(path))
-    return RecordFile(*record_contents(found), found.text)
+    return RecordFile(*record_contents(found, KINDS), found.text)
 
 
 def own_records() -> tuple[dict[str, RecordFile], list[Fault]]:

@@ -427,7 +427,10 @@ class Figures(TableColumns):
 
     def take(self, name: str, forms: Forms, **how: bool) -> Column | None:
         """Return a metric as `one` does, and keep it if it is there."""
-        found = self.one(forms, **how)
+        return self.keep(name, self.one(forms, **how))
+
+    def keep(self, name: str, found: Column | None) -> Column | None:
+        """Keep a metric unless it is None, and return it."""
         if found is not None:
             self.metrics[name] = found
         return found
@@ -696,8 +699,8 @@ def _power(figures: Figures) -> None:
     else:
         figures.assumed.append(UNLEAKING[1])
         dynamic = total
-    found = {"dynamic_power": dynamic, "leakage_power": leakage}
-    figures.metrics |= {name: one for name, one in found.items() if one is not None}
+    figures.keep("dynamic_power", dynamic)
+    figures.keep("leakage_power", leakage)
 
 
 def _rest(figures: Figures, total: Column, part: Column) -> Column:
