@@ -73,13 +73,10 @@ class Case:
         return Timing(self.period * 1e-15, delays, none, none, none)
 
 
-def made(
-    seed: int, *, gates: int, flip_flops: int, slowest: int, cycles: int, by_pin: bool = True
-) -> Case:
+def made(seed: int, *, gates: int, flip_flops: int, slowest: int, cycles: int) -> Case:
     """Return a netlist made by chance, whose paths all end within the period.
 
-    Delays are from 0 to `slowest` ticks, so that small ones make many changes of one instant;
-    without `by_pin`, they are one longer and the same for all inputs of an output.
+    Delays are from 0 to `slowest` ticks, so that small ones make many changes of one instant.
     """
     draw = random.Random(seed)  # noqa: S311
     inputs = [3 + bit for bit in range(draw.randint(1, 4))]
@@ -106,10 +103,8 @@ def made(
     for k, instance in enumerate(placed):
         causes = PINS.get(instance.cell, "K")
         for pin in GATES.get(instance.cell, "QN"):
-            same = 1 + draw.randint(0, slowest), 1 + draw.randint(0, slowest)
             for cause in causes:
-                own = draw.randint(0, slowest), draw.randint(0, slowest)
-                ticks[k, cause, pin] = own if by_pin else same
+                ticks[k, cause, pin] = draw.randint(0, slowest), draw.randint(0, slowest)
     netlist = Netlist(
         "made", {"clk": (CLOCK,), "a": tuple(inputs)}, {"z": tuple(nets)}, placed, net
     )
