@@ -117,23 +117,6 @@ def test_a_mixed_fleet_may_have_what_any_draw_needs(write: Write) -> None:
     assert figures.problem.sizes == prepared.problem.sizes
 
 
-def test_what_is_sure_is_certain(write: Write) -> None:
-    found = sure(write(TINY), samples=50, of={"area": 0.0, "rate": 0.0})
-    assert [c.on_front for c in found.candidates] == [1.0] * len(found.candidates)
-    assert (found.pick.answer, found.pick.expected, found.pick.worst) == (1.0, 0.0, 0.0)
-
-
-def test_less_certain_figures_make_a_less_certain_answer(write: Write) -> None:
-    path = write(TINY)
-    found = [sure(path, samples=400, of={"power": share}) for share in (0.01, 0.1, 0.4)]
-    answers = [entry.pick.answer for entry in found]
-    regrets = [entry.pick.expected for entry in found]
-    assert answers == sorted(answers, reverse=True)
-    assert answers[0] > answers[-1]
-    assert regrets == sorted(regrets)
-    assert sum(entry.answer for entry in found[-1].candidates) == pytest.approx(1.0)
-
-
 def test_a_seed_gives_the_same_numbers_in_parts_of_any_size(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,14 +125,6 @@ def test_a_seed_gives_the_same_numbers_in_parts_of_any_size(
     monkeypatch.setattr(draws, "PART", 70)
     assert sure(path, samples=333, of=given).candidates == whole.candidates
     assert sure(path, samples=333, seed=1, of=given).candidates != whole.candidates
-
-
-def test_factors_have_the_stated_spread_and_do_not_depend_on_what_else_is_drawn() -> None:
-    entry = draws.Uncertain("des.area", "area_m2", np.array([0.1, 0.3]), stage=0)
-    factors = entry.factors(200_000, 0)
-    assert factors.mean(axis=0) == pytest.approx([1.0, 1.0], abs=0.003)
-    assert factors.std(axis=0) == pytest.approx([0.1, 0.3], rel=0.02)
-    assert (factors[:10] == entry.factors(10, 0)).all()
 
 
 @pytest.mark.slow
@@ -166,15 +141,6 @@ def test_few_searches_find_what_many_draws_need(monkeypatch: pytest.MonkeyPatch)
     assert len(few.candidates) < len(more.candidates)
     assert few.pick.design == more.pick.design == "3 u16"
     assert few.pick.answer == pytest.approx(more.pick.answer, abs=0.01)
-
-
-def test_samples_that_nothing_fits_are_named(write: Write) -> None:
-    path = write(TINY + 'constraints: ["power <= 5.5 mW"]\n')
-    found = sure(path, samples=200, of={"power": 0.2})
-    assert found.pick.feasible < found.answered < 1.0
-    assert sum(entry.answer for entry in found.candidates) == pytest.approx(found.answered)
-    text = dse.uncertainty(path, samples=200, of={"power": "20 %"}).text()
-    assert f"In {100 - 100 * found.answered:.1f} % of the samples no candidate is feasible" in text
 
 
 def test_laws_are_as_sure_as_their_residuals_and_a_study_may_say_otherwise(write: Write) -> None:
