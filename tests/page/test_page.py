@@ -85,26 +85,6 @@ def test_the_page_holds_the_front_that_the_run_wrote(name: str, tmp_path: Path) 
     np.testing.assert_allclose(np.sort(cloud * factor), np.sort(areas), rtol=1e-6)
 
 
-def test_a_front_of_the_host_alone_has_a_page(tmp_path: Path) -> None:
-    result = dse.run(STUDIES / "storage_xts_100gbps.yaml", out=tmp_path / "run", plots=False)
-    held = data_of(dse.report(result))
-    assert unpacked(held["described"]) == ["the host alone"]
-    assert held["columns"]["area_m2"]["zero"] == "mm2"  # as in the text
-    assert not held["columns"]["interface.in_flight"]["differs"]  # nothing is in flight
-
-
-def test_the_cloud_of_a_sweep_of_choices_stands_at_its_choices(tmp_path: Path) -> None:
-    name = "des_100gbps_by_synthesis"
-    result = dse.run(STUDIES / f"{name}.yaml", out=tmp_path / "run", plots=False)
-    held = data_of(dse.report(result))
-    places = np.frombuffer(base64.b64decode(held["cloud"]["columns"]["des.core"]), dtype="<f4")
-    labels = np.array(held["front"]["des.core"]["labels"])
-    evaluations = result.evaluations
-    cores = evaluations[evaluations["feasible"]]["des.core"].to_numpy(dtype=str)
-    assert labels[places.astype(int)].tolist() == cores.tolist()
-    assert result.text().count(" designs over 3 values, ") == 1
-
-
 def test_fewer_feasible_designs_are_drawn_than_there_are_and_the_page_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,12 +164,6 @@ def test_a_run_that_was_changed_gets_no_page(tmp_path: Path) -> None:
     assert not (tmp_path / "page.html").exists()
 
 
-def test_a_page_says_what_its_cores_are(tmp_path: Path) -> None:
-    dse.run(tiny(), out=tmp_path / "run", plots=False)
-    page = dse.report(tmp_path / "run").read_text(encoding="utf-8")
-    assert "des: DES encryptor: 64-bit blocks" in page
-
-
 def test_a_page_says_what_ran_and_strikes_out_what_did_not(tmp_path: Path) -> None:
     study = STUDIES / "settop_116mbps.yaml"
     dse.run(study, out=tmp_path / "run", plots=False, overrides="workload.rate=73 Mbps")
@@ -199,39 +173,12 @@ def test_a_page_says_what_ran_and_strikes_out_what_did_not(tmp_path: Path) -> No
     assert struck.split()[0] == "rate:"
 
 
-@pytest.mark.parametrize(
-    ("name", "choices", "colour"),
-    [
-        ("tls_100gbps", ["core", "instances", "interface.device"], "interface.device"),
-        ("des_100gbps", ["core"], "core"),
-        ("jacobi_bandwidth", ["core", "instances", "jacobi.clock"], "core"),
-        ("platforms_power_bound", ["budget.platform", "budget.cap_divisor"], "budget.platform"),
-    ],
-)
-def test_each_kind_of_study_has_its_choices_and_one_that_colours(
-    name: str, choices: list[str], colour: str, tmp_path: Path
-) -> None:
-    dse.run(STUDIES / f"{name}.yaml", out=tmp_path / "run", plots=False)
-    held = data_of(dse.report(tmp_path / "run"))
-    assert {*choices} <= {*held["choices"]}
-    assert held["colour"] == colour
-    assert all(len({*map(str, unpacked(held["front"][one]))}) > 1 for one in choices)
-
-
 def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     dse.run(tiny(), out=tmp_path / "run", plots=False)
     (tmp_path / "taken.html").mkdir()
     with pytest.raises(OutputError, match=r"taken\.html cannot be written"):
         dse.report(tmp_path / "run", out=tmp_path / "taken.html")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "taken.html"]
-
-
-def test_a_run_writes_its_page_and_a_second_run_replaces_it(tmp_path: Path) -> None:
-    (tmp_path / "study.yaml").write_text(tiny(), encoding="utf-8")
-    command = ("run", "study.yaml", "--out", "run", "--no-plots", "--report")
-    for _ in range(2):
-        assert run_dse(*command, cwd=tmp_path).returncode == 0
-    assert (tmp_path / "run" / "report.html").is_file()
 
 
 def test_an_infeasible_study_gets_a_page_of_words(tmp_path: Path) -> None:

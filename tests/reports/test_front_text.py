@@ -8,7 +8,6 @@ import pytest
 from dse.reports import plots
 from dse.reports.front_text import LINES, SHOWN_RULE, front_text, representative_rows
 from dse.reports.front_view import FrontView, Recommended
-from dse.reports.text import table_text
 from tests.reports.test_plots import make, swept
 
 VIEW = FrontView(
@@ -81,25 +80,6 @@ def test_the_summary_of_a_small_front():
     assert front_text(VIEW, FACTS, width=100) == SUMMARY
 
 
-def test_an_exact_front_says_so_and_needs_no_share():
-    text = front_text(
-        VIEW,
-        FACTS | {"exact": True, "evaluated": 12_345, "ledger": {"evaluated": 12_345}},
-        width=200,
-    )
-    assert "12,345 designs, all evaluated, 345 feasible: front of 3 proven complete; 1 note" in text
-    assert "exact front's" not in text
-    text = front_text(VIEW, FACTS | {"exact": True, "ledger": {"evaluated": 12_345}}, width=200)
-    assert "4,096 evaluated, the rest pruned: front of 3 proven" in text
-
-
-def test_a_sweep_of_methods_names_those_that_prove():
-    share = {"hypervolume_share_of_exact": 1.0}
-    points = [{"value": "exact", "exact": True, **share}, {"value": "tpe", "exact": False, **share}]
-    facts = FACTS | {"sweep": "search.method", "points": points, "certificate": {"designs": 9}}
-    assert "feasible: front of 3 proven for exact\n" in front_text(VIEW, facts, width=200)
-
-
 def test_a_narrow_terminal_has_choices_before_what_follows():
     lines = front_text(VIEW, FACTS, width=50).splitlines()
     assert [line.split() for line in lines[8:10]] == [
@@ -109,13 +89,6 @@ def test_a_narrow_terminal_has_choices_before_what_follows():
     narrower = front_text(VIEW, FACTS, width=40)
     interfaces = {str(name) for name in VIEW.front["interface"]}
     assert all(name in narrower for name in interfaces)  # behind the names of designs
-
-
-@pytest.mark.parametrize("width", range(44, 121))
-def test_no_heading_is_cut(width):
-    heads = front_text(VIEW, FACTS, width=width).split("─")[0].split("\n\n")[-1]
-    known = {"design", "interface", "area", "power", "bottleneck", "[mm2]", "[mW]"}
-    assert {*heads.split()} <= known
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
@@ -143,17 +116,6 @@ def test_a_long_front_shows_its_ends_and_the_recommended_in_one_screen():
         assert f"{row} u16_pipelined" in text
 
 
-def test_values_over_many_decades_carry_their_own_unit():
-    column = {"power_w": np.array([2e-6, 3e-3, 4.0])}
-    text = front_text(replace(VIEW, front={**VIEW.front, **column}), FACTS, width=100)
-    powers = [line.split("  ")[-2].strip() for line in table_rows(text)]
-    assert powers == ["2 uW", "3 mW", "4 W"]
-
-
-def table_rows(text: str) -> list[str]:
-    return text.split("─\n")[1].splitlines()[:3]
-
-
 def test_brackets_in_names_are_text_not_markup():
     text = front_text(replace(VIEW, names=["[red]a", "[/]", "b"]), FACTS, width=100)
     assert "[red]a" in text
@@ -166,17 +128,7 @@ def test_an_empty_front_says_so():
     assert "\n\nno feasible design\n\n" in text
 
 
-def test_a_table_wraps_its_later_columns():
-    text = table_text([("des", "encryption " * 9), ("fft", "")], ("name", "what"), width=40)
-    assert max(map(len, text.splitlines())) <= 40
-    assert text.splitlines()[2].startswith("des   encryption encryption")
-
-
 # Of a large front those designs are shown that tell most of it, always the same ones
-
-
-def test_all_of_a_small_front_is_shown():
-    assert representative_rows(make(15), 15).tolist() == list(range(15))
 
 
 def test_the_recommended_and_the_best_come_first():
@@ -206,21 +158,6 @@ def test_a_long_range_is_spread_by_its_logarithm_and_a_sweep_by_its_values():
     values = view.front["workload.granularity_byte"][representative_rows(view, 9)]
     steps = np.diff(np.log(values))
     assert steps.max() < 4 * steps.min()
-
-
-def test_equal_designs_are_shown_once_each():
-    front = {name: np.ones(30) for name in make(2).front}
-    view = replace(make(30), front=front)
-    assert len(set(representative_rows(view, 15).tolist())) == 15
-
-
-def test_of_very_many_designs_some_are_looked_at(monkeypatch):
-    view = make(5000)
-    monkeypatch.setattr("dse.reports.front_text.MOST_CANDIDATES", 200)
-    rows = representative_rows(view, 20)
-    assert len(set(rows.tolist())) == 20
-    assert {0, 2500, 4999} <= set(rows.tolist())
-    assert rows.tolist() == representative_rows(view, 20).tolist()
 
 
 def legend_of(figure):

@@ -250,9 +250,6 @@ def test_conflicts_are_minimal_and_complete(seed):
     assert {frozenset(int(name[1:]) for name in names) for names in found} == minimal
 
 
-# --- the archive ----------------------------------------------------------------------------
-
-
 # --- settings -------------------------------------------------------------------------------
 
 
