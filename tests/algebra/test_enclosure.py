@@ -58,6 +58,17 @@ def test_bounds_of_a_choice_hold(which) -> None:
         holds(found, np.where(which(a[1], b[1]), yes[1], no[1]))
 
 
+@pytest.mark.parametrize(
+    ("compare", "test"), [(np.less, np.isfinite), (np.equal, np.isinf), (np.greater, np.isnan)]
+)
+def test_conditions_join_as_those_of_numbers_do(compare, test) -> None:
+    a, b = drawn(3, 2)
+    with np.errstate(all="ignore"):
+        for join in (lambda x, y: x & y, lambda x, y: x | y, lambda x, y: x & ~y):
+            found = np.where(join(compare(a[0], b[0]), test(a[0])), 1.0, 0.0)
+            holds(found, np.where(join(compare(a[1], b[1]), test(a[1])), 1.0, 0.0))
+
+
 def test_what_cannot_be_bounded_is_refused() -> None:
     """Else a function that looks at its numbers would be bounded wrongly and silently."""
     x = Enclosure(np.zeros(2), np.ones(2))
@@ -115,6 +126,17 @@ def test_a_function_of_a_range_reaches_both_ends(ufunc) -> None:
     values = [[ufunc(x) for x in samples(*ends)] for ends in ENDS]
     np.testing.assert_allclose(found.low, [min(row) for row in values], rtol=1e-13)
     np.testing.assert_allclose(found.high, [max(row) for row in values], rtol=1e-13)
+
+
+@pytest.mark.parametrize("ufunc", [np.sqrt, np.log, np.log2, np.log10, np.log1p])
+def test_a_function_of_a_positive_range_reaches_both_ends(ufunc) -> None:
+    ends = [(a, b) for a, b in ENDS if a > 0]
+    found = ufunc(enclosed(ends))
+    np.testing.assert_allclose(found.low, [ufunc(low) for low, _ in ends], rtol=1e-13)
+    np.testing.assert_allclose(found.high, [ufunc(high) for _, high in ends], rtol=1e-13)
+    with np.errstate(all="ignore"):
+        outside = ufunc(Enclosure(np.array([-2.0, 1.0]), np.array([1.0, 1.0])))
+    assert np.isnan(outside.low).tolist() == np.isnan(outside.high).tolist() == [True, False]
 
 
 @pytest.mark.parametrize("ufunc", [*TWO, np.true_divide, np.power])
@@ -188,3 +210,33 @@ def test_what_is_known_of_being_a_number(ends, finite, infinite, number) -> None
     for ufunc, wanted in ((np.isfinite, finite), (np.isinf, infinite), (np.isnan, number)):
         found = ufunc(x)
         assert (found.holds[0], found.fails[0]) == (wanted == "holds", wanted == "fails")
+
+
+STATES = {True: (True, False), False: (False, True), None: (False, False)}
+"""Certain, certainly not, and open."""
+
+
+def condition(*states: bool | None) -> Condition:
+    holds, fails = np.array([STATES[state] for state in states]).T
+    return Condition(holds, fails)
+
+
+def test_a_choice_takes_what_is_certain_and_else_both() -> None:
+    yes, no = enclosed([(1, 2)] * 3), enclosed([(5, 7)] * 3)
+    found = np.where(condition(True, False, None), yes, no)
+    assert found.low.tolist() == [1, 5, 1]
+    assert found.high.tolist() == [2, 7, 7]
+    found = np.where(condition(None), no[:1], yes[:1])
+    assert (found.low, found.high) == (1, 7)
+    plain = np.where(np.array([True, False, True]), yes, no)
+    assert plain.low.tolist() == [1, 5, 1]
+    assert plain.high.tolist() == [2, 7, 2]
+
+
+@pytest.mark.parametrize("exponent", [1, 2, 3, 4])
+def test_whole_powers_reach_both_ends(exponent: int) -> None:
+    found = enclosed(ENDS) ** float(exponent)
+    values = [[x**exponent for x in samples(*ends)] for ends in ENDS]
+    np.testing.assert_allclose(found.low, [min(row) for row in values], rtol=1e-13)
+    np.testing.assert_allclose(found.high, [max(row) for row in values], rtol=1e-13)
+    assert np.isnan((Enclosure(np.array([-inf]), np.array([1.0])) ** float(exponent)).low)

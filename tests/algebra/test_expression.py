@@ -98,6 +98,13 @@ def test_a_violation_is_at_most_zero_exactly_where_the_comparison_holds(
             assert (missed <= 0) == expected, (text, left, other, missed)
 
 
+def test_nan_is_missed_by_infinity_whatever_the_operator():
+    for operator in ("<", "<=", ">", ">=", "==", "!="):
+        assert violation(f"energy_j {operator} 0")[2] == np.inf
+    assert violation("energy_j <= 0 or power <= 1 W")[2] < 0
+    assert violation("1 / energy_j <= 0 or energy_j ** 0.5 <= 0").tolist() == [0, -1, np.inf]
+
+
 def test_value_computes_a_derived_quantity():
     derived = parse_expression("area * max(power, 20 mW) / abs(-instances) + floor(0.5)", NAMES)
     assert not derived.is_constraint
@@ -105,6 +112,29 @@ def test_value_computes_a_derived_quantity():
     np.testing.assert_allclose(derived.value(COLUMNS), [2e-9, 3e-9, 8e-9], rtol=1e-12)
     assert parse_expression("sqrt(instances) - log2(instances)", NAMES).value(COLUMNS)[0] == 1.0
     assert np.isnan(parse_expression("energy_j * 2", NAMES).value(COLUMNS)[2])
+
+
+def test_a_constant_column_gives_one_row_and_broadcasts():
+    columns = COLUMNS | {"instances": np.array([2.0])}
+    assert parse_expression("instances <= 1", NAMES).violation(columns).tolist() == [1.0]
+    assert parse_expression("instances <= 1 and power < 1 W", NAMES).violation(columns).shape == (
+        3,
+    )
+
+
+def test_a_comparison_is_no_quantity():
+    with pytest.raises(ExpressionError, match="is a comparison; a quantity needs arithmetic"):
+        parse_expression("power <= 3 W", NAMES).value(COLUMNS)
+
+
+def test_the_tolerance_is_that_of_the_terms_compared():
+    """Areas are small numbers in m2: a difference of two of them is not equal to 0 for that."""
+    columns = {"area_m2": np.array([3e-13, 3e-13]), "power_w": np.array([1.0, 1.0])}
+    names = {"area_m2", "power_w"}
+    found = parse_expression("area - '0.2 um2' <= 0", names).violation(columns)
+    assert (found > 0).all()
+    found = parse_expression("area - '0.3 um2' <= 0", names).violation(columns)
+    assert (found <= 0).all()
 
 
 @pytest.mark.parametrize(

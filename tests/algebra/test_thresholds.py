@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 
 from dse.algebra import units
 from dse.algebra.expression import TOLERANCE, VIOLATED, met_when_equal, parse_expression, settled
-from dse.algebra.thresholds import thresholds_of, written_bound
+from dse.algebra.thresholds import candidates, thresholds_of, written_bound
+from dse.objectives.system.requirements import (
+    fits_host,
+    fits_in_flight,
+    has_instances,
+    meets_demand,
+    spares_power,
+)
 
 NAMES = ("power_w", "area_m2", "instances", "bound")
 LABELS = {"bound": ("compute", "link")}
@@ -145,6 +152,18 @@ def test_bounds_are_written_in_few_digits(value, name, options, text):
     assert written_bound(value, name, **options) == text
 
 
+def test_the_nicest_number_is_tried_first():
+    """A bisection ends a rounding beside the number that was meant."""
+    beside = 0.03 * (1 + 1e-9)
+    assert candidates(beside, "power_w", up=True) == ["30 mW", "30.001 mW"]
+    assert candidates(0.03 * (1 - 1e-9), "power_w", up=False) == ["30 mW", "29.999 mW"]
+    assert candidates(0.03, "power_w", up=True) == ["30 mW"]
+    assert candidates(0.03, "power_w", up=True, beyond=True) == ["30 mW", "30.001 mW"]
+    assert candidates(0.030005, "power_w", up=True) == ["30.005 mW"]
+    assert candidates(0.0300054, "power_w", up=True) == ["30.006 mW"]  # 30.005 mW is too far
+    assert candidates(3.2, "instances", up=True, whole=True) == ["4"]
+
+
 def test_sides_within_the_tolerance_are_equal():
     assert met_when_equal(np.array([3.0, 3.0]), np.array([True, False])).tolist() == [0.0, 3.0]
     assert met_when_equal(3.0, True, strict=True) == VIOLATED > 0
@@ -154,3 +173,17 @@ def test_sides_within_the_tolerance_are_equal():
     assert settled(TOLERANCE) == 0.0
     assert settled(inside, strict=True) == settled(-inside, strict=True) == VIOLATED
     assert VIOLATED < TOLERANCE == 1e-12  # as the documents say
+
+
+def test_requirements_are_missed_by_a_share_of_their_bound():
+    def of(value: float) -> np.ndarray:
+        return np.array([value])
+
+    assert has_instances(stage_instances=(of(3.0), of(0.0))) == 1.0
+    assert has_instances(stage_instances=(of(1.0), of(2.0))) == 0.0
+    assert fits_host(host_cores=of(6.0), interface_host_cores=of(4.0)) == 0.5
+    assert fits_in_flight(interface_in_flight=of(6.0), interface_max_in_flight=of(8.0)) == -0.25
+    assert meets_demand(throughput_bit_per_s=of(3e9), demand_bit_per_s=of(4e9)) == 0.25
+    leaks = {"leakage_power_w": of(3.0), "budget_power_cap_w": of(4.0)}
+    assert spares_power(**leaks) == -0.25
+    assert spares_power(**leaks, budget_constant_power_w=of(2.0)) == 0.25

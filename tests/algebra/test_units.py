@@ -1,12 +1,13 @@
 """Units: what is read, how it is shown, and what never converts."""
 
 import math
+from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dse.algebra import units
+from dse.algebra import base_units, units
 from dse.errors import UnitError
 
 # Every prefix written out by hand: the power of ten may not come from the code under test.
@@ -83,12 +84,25 @@ def test_reads(text, name, value):
     assert units.parse(text, name) == value
 
 
+def test_every_prefix_of_the_table_is_written_out_above():
+    written = {text.split()[1] for text, _, _ in PREFIXES}
+    for base in base_units.BASES.values():
+        prefixes = ["", *base.prefixes, *(base_units.BINARY if base.binary else ())]
+        assert {prefix + base.symbol for prefix in prefixes} <= written
+
+
 def test_a_refusal_is_a_rule_and_a_remedy():
     """Texts of others are in tests/golden/refused/units.yaml."""
     with pytest.raises(UnitError) as caught:
         units.parse(10**500, "share")
     assert caught.value.rule == "'inf' is not a finite number"
     assert str(caught.value) == f"{caught.value.rule}; {caught.value.remedy}"
+
+
+def test_rounds_once():
+    assert 3 * 1e-9 != 3e-9  # the product of the rounded factors is the wrong float
+    assert units.parse("3 ns", "time_s") == 3e-9
+    assert units.parse("0.7 KiB", "x_byte") == float(Fraction(7, 10) * 1024)
 
 
 @pytest.mark.parametrize(
@@ -190,6 +204,16 @@ def test_shows(value, name, text):
 def test_what_is_shown_reads_back_within_four_digits(unit, size, sign):
     name, value = f"x_{unit}", sign * size
     assert units.parse(units.show(value, name), name) == pytest.approx(value, rel=5.01e-4)
+
+
+@given(st.sampled_from([*UNITS, ""]), st.floats(allow_nan=False, allow_infinity=False))
+def test_exact_text_reads_back_exactly(unit, value):
+    assert units.parse(units.exact_text(value, f"x_{unit}"), f"x_{unit}") == value
+
+
+@pytest.mark.parametrize("unit", [*UNITS, ""])
+def test_an_example_can_be_read(unit):
+    assert units.parse(units.example(f"x_{unit}"), f"x_{unit}") > 0
 
 
 @settings(max_examples=50)

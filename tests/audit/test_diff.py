@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import dse
 from dse.audit.diff import ComparedFronts, RunComparison, changes, compare_runs
 from dse.errors import DseError
 from dse.files.document import parse_document
-from tests.conftest import Write, run_dse
+from tests.conftest import Write
 
 STUDY = """\
 # Which?
@@ -49,15 +48,6 @@ def designs(point: ComparedFronts, kind: str) -> set[str]:
     return {entry.design for entry in point.kinds[kind]}
 
 
-def test_a_run_does_not_differ_from_itself(compared: Callable[..., RunComparison]) -> None:
-    found = compared({}, {})
-    (point,) = found.points
-    assert not found.changes
-    assert not point.differences
-    assert point.designs[0] == point.designs[1] == point.designs[2] > 1
-    assert "the studies assume the same" in found.text()
-
-
 def test_the_text_of_a_small_difference(tmp_path: Path) -> None:
     for folder, rate in (("a", "100 Gbps"), ("b", "73 Gbps")):
         fields = {"workload.rate": rate, "des.designs": "[u8, u16]"}
@@ -81,15 +71,6 @@ lost          area        power
     )
 
 
-def test_the_other_way_round_gains_what_was_lost(compared: Callable[..., RunComparison]) -> None:
-    changed = {"workload.rate": "30 Gbps", "interface.host_cores": "4"}
-    there = compared({}, changed).points[0]
-    back = compared(changed, {}).points[0]
-    assert there.differences
-    assert designs(there, "gained") == designs(back, "lost")
-    assert designs(there, "lost") == designs(back, "gained")
-
-
 def test_a_design_with_other_numbers_has_moved(compared: Callable[..., RunComparison]) -> None:
     found = compared({}, {"interface.host_power": "300 W", "interface.host_cores": "10"})
     (point,) = found.points
@@ -97,14 +78,6 @@ def test_a_design_with_other_numbers_has_moved(compared: Callable[..., RunCompar
     for entry in point.kinds["moved"]:
         assert entry.before["area_m2"] == entry.after["area_m2"]
         assert entry.before["total_power_w"] != entry.after["total_power_w"]
-
-
-def test_an_axis_that_is_fixed_leaves_the_designs_what_they_are(
-    compared: Callable[..., RunComparison],
-) -> None:
-    (point,) = compared({}, {"interface.device": "sandy_bridge"}).points
-    assert point.designs[2] > 0
-    assert all("sandy_bridge" not in design for design in designs(point, "lost"))
 
 
 def test_a_field_written_in_its_section_is_the_axis_with_that_value(
@@ -117,12 +90,6 @@ def test_a_field_written_in_its_section_is_the_axis_with_that_value(
     found = compare_runs(tmp_path / "a", tmp_path / "b")
     assert [change.text for change in found.changes] == ["interface.in_flight: 1, 2, 4 -> 2"]
     assert found.points[0].designs[2] > 0
-
-
-def test_a_stage_is_called_what_its_columns_are() -> None:
-    text = 'stages: [{table: "my cores.csv", instances: 1}]'
-    first, second = (parse_document(one, "study.yaml") for one in (text, text.replace("1", "2")))
-    assert [change.text for change in changes(first, second)] == ["my_cores.instances: 1 -> 2"]
 
 
 def test_axes_and_constraints_of_one_study_alone_are_named() -> None:
@@ -146,27 +113,6 @@ def test_sweeps_are_compared_where_their_values_agree(
         (single,) = compared(alone, alone | {"des.designs": "[u4, u16]"}).points
         assert single.differences == point.differences
     assert "1 value of workload.rate only in the first run" in found.notes
-
-
-def test_the_json_carries_the_numbers_of_the_text(
-    compared: Callable[..., RunComparison], tmp_path: Path
-) -> None:
-    found = compared({}, {"workload.rate": "30 Gbps"})
-    done = run_dse("diff", "a", "b", "--json", cwd=tmp_path)
-    assert done.returncode == 0
-    (point,) = json.loads(done.stdout)["points"]
-    assert point["gained"] == [one._asdict() for one in found.points[0].kinds["gained"]]
-    assert point["lost"]
-    assert [change["field"] for change in json.loads(done.stdout)["changes"]] == ["workload.rate"]
-
-
-def test_a_front_of_a_heuristic_is_said_to_be_one(
-    compared: Callable[..., RunComparison],
-) -> None:
-    found = compared({}, {}, method="random", budget=20)
-    (point,) = found.points
-    assert point.kinds["lost"]
-    assert any("is a heuristic's (random)" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(

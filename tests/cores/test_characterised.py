@@ -163,6 +163,25 @@ def off_a_line(over: Sequence[float], values: Sequence[float]) -> float:
     return float(np.abs(columns @ found - 1).max())
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_lines_are_those_that_fit_core_finds(library: str) -> None:
+    found = dse.fit.core(
+        TABLES / f"des_{library}.csv",
+        over="unroll",
+        forms={"area": "affine", "clock": "affine", "leakage_power": "affine"},
+        settings={
+            "parameters.structure": "pipelined",
+            "parameters.target": "fastest",
+            "as": "synthesised",
+        },
+    )
+    laws, at = found.to_dict()["laws"], np.array([1.0, 3.0])
+    law = core_of(f"des_{library}").models["law"].function(unroll=at)
+    for quantity in ("area_m2", "leakage_power_w", "clock_hz"):
+        start, slope = laws[quantity]["coefficients"]
+        np.testing.assert_allclose(getattr(law, quantity), start + slope * at, rtol=1e-9)
+
+
 GLITCHES = {"sky130": 2.238, "ihp130": 1.800, "asap7": 2.542}
 """Energy of a block with four rounds in a cycle over that with one."""
 

@@ -15,6 +15,7 @@ from dse.cores.rtl.des import encrypt
 from dse.cores.rtl.fft import error_bound, loudest, transform
 from dse.cores.rtl.frames import known_answers
 from dse.cores.rtl.jacobi import smooth
+from dse.cores.rtl.verilog import signed_digits, weighted
 from dse.plugins import registry
 from tests.cores.bench import first_wrong, needs_icarus
 
@@ -61,6 +62,14 @@ def test_des_is_that_of_openssl() -> None:
         )
         found = encrypt(block=hexadecimal(texts), key=hexadecimal([key.hex()] * 25))
         assert (found == hexadecimal(answers)).all()
+
+
+def test_constants_are_sums_of_as_few_shifts_as_can_be() -> None:
+    for number in range(-300, 301):
+        digits = dict(signed_digits(number))
+        assert sum(digit << place for place, digit in digits.items()) == number
+        assert not any(place + 1 in digits for place in digits)
+    assert weighted({"a": 7, "b": -2}) == " - (a <<< 0) + (a <<< 3) - (b <<< 1)"
 
 
 def test_a_stencil_is_the_weighted_mean() -> None:
@@ -112,6 +121,15 @@ def test_the_first_design_of_each_function_gives_known_answers(
 ) -> None:
     design = made(**made.designs[0])
     assert first_wrong(design, made.answers(design, seed=3, tasks=10), tmp_path) == ""
+
+
+@needs_icarus
+@pytest.mark.parametrize("structure", ["pipelined", "chained", "two_stage"])
+def test_selected_subkeys_are_those_of_turning_keys(structure: str, tmp_path: Path) -> None:
+    des = registry.get(Generator, "des")
+    design = des(unroll=4, structure=structure, key_schedule="select")
+    vectors = des.answers(design, seed=3, tasks=20)
+    assert first_wrong(design, vectors, tmp_path) == ""
 
 
 @pytest.mark.parametrize(("made", "parameters"), SHIPPED)
