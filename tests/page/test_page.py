@@ -85,6 +85,18 @@ def test_the_page_holds_the_front_that_the_run_wrote(name: str, tmp_path: Path) 
     np.testing.assert_allclose(np.sort(cloud * factor), np.sort(areas), rtol=1e-6)
 
 
+def test_the_cloud_of_a_sweep_of_choices_stands_at_its_choices(tmp_path: Path) -> None:
+    name = "des_100gbps_by_synthesis"
+    result = dse.run(STUDIES / f"{name}.yaml", out=tmp_path / "run", plots=False)
+    held = data_of(dse.report(result))
+    places = np.frombuffer(base64.b64decode(held["cloud"]["columns"]["des.core"]), dtype="<f4")
+    labels = np.array(held["front"]["des.core"]["labels"])
+    evaluations = result.evaluations
+    cores = evaluations[evaluations["feasible"]]["des.core"].to_numpy(dtype=str)
+    assert labels[places.astype(int)].tolist() == cores.tolist()
+    assert result.text().count(" designs over 3 values, ") == 1
+
+
 def test_fewer_feasible_designs_are_drawn_than_there_are_and_the_page_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,6 +191,14 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=r"taken\.html cannot be written"):
         dse.report(tmp_path / "run", out=tmp_path / "taken.html")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "taken.html"]
+
+
+def test_a_run_writes_its_page_and_a_second_run_replaces_it(tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_text(tiny(), encoding="utf-8")
+    command = ("run", "study.yaml", "--out", "run", "--no-plots", "--report")
+    for _ in range(2):
+        assert run_dse(*command, cwd=tmp_path).returncode == 0
+    assert (tmp_path / "run" / "report.html").is_file()
 
 
 def test_an_infeasible_study_gets_a_page_of_words(tmp_path: Path) -> None:
