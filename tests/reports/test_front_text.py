@@ -8,6 +8,7 @@ import pytest
 from dse.reports import plots
 from dse.reports.front_text import LINES, SHOWN_RULE, front_text, representative_rows
 from dse.reports.front_view import FrontView, Recommended
+from dse.reports.text import table_text
 from tests.reports.test_plots import make, swept
 
 VIEW = FrontView(
@@ -80,6 +81,25 @@ def test_the_summary_of_a_small_front():
     assert front_text(VIEW, FACTS, width=100) == SUMMARY
 
 
+def test_an_exact_front_says_so_and_needs_no_share():
+    text = front_text(
+        VIEW,
+        FACTS | {"exact": True, "evaluated": 12_345, "ledger": {"evaluated": 12_345}},
+        width=200,
+    )
+    assert "12,345 designs, all evaluated, 345 feasible: front of 3 proven complete; 1 note" in text
+    assert "exact front's" not in text
+    text = front_text(VIEW, FACTS | {"exact": True, "ledger": {"evaluated": 12_345}}, width=200)
+    assert "4,096 evaluated, the rest pruned: front of 3 proven" in text
+
+
+def test_a_sweep_of_methods_names_those_that_prove():
+    share = {"hypervolume_share_of_exact": 1.0}
+    points = [{"value": "exact", "exact": True, **share}, {"value": "tpe", "exact": False, **share}]
+    facts = FACTS | {"sweep": "search.method", "points": points, "certificate": {"designs": 9}}
+    assert "feasible: front of 3 proven for exact\n" in front_text(VIEW, facts, width=200)
+
+
 def test_a_narrow_terminal_has_choices_before_what_follows():
     lines = front_text(VIEW, FACTS, width=50).splitlines()
     assert [line.split() for line in lines[8:10]] == [
@@ -116,6 +136,17 @@ def test_a_long_front_shows_its_ends_and_the_recommended_in_one_screen():
         assert f"{row} u16_pipelined" in text
 
 
+def test_values_over_many_decades_carry_their_own_unit():
+    column = {"power_w": np.array([2e-6, 3e-3, 4.0])}
+    text = front_text(replace(VIEW, front={**VIEW.front, **column}), FACTS, width=100)
+    powers = [line.split("  ")[-2].strip() for line in table_rows(text)]
+    assert powers == ["2 uW", "3 mW", "4 W"]
+
+
+def table_rows(text: str) -> list[str]:
+    return text.split("─\n")[1].splitlines()[:3]
+
+
 def test_brackets_in_names_are_text_not_markup():
     text = front_text(replace(VIEW, names=["[red]a", "[/]", "b"]), FACTS, width=100)
     assert "[red]a" in text
@@ -126,6 +157,12 @@ def test_an_empty_front_says_so():
     empty = {name: values[:0] for name, values in VIEW.front.items()}
     text = front_text(replace(VIEW, front=empty, names=(), recommended=None), FACTS, width=100)
     assert "\n\nno feasible design\n\n" in text
+
+
+def test_a_table_wraps_its_later_columns():
+    text = table_text([("des", "encryption " * 9), ("fft", "")], ("name", "what"), width=40)
+    assert max(map(len, text.splitlines())) <= 40
+    assert text.splitlines()[2].startswith("des   encryption encryption")
 
 
 # Of a large front those designs are shown that tell most of it, always the same ones

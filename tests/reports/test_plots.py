@@ -99,6 +99,23 @@ def test_equal_views_give_equal_bytes_without_a_date(tmp_path):
     assert b"<dc:date>" not in first
 
 
+def test_axes_carry_units_and_say_which_way_is_better():
+    axes = plots._figure(make(3, objectives=4)).axes
+    assert len(axes) == 6
+    assert axes[1].get_xlabel() == "area [mm2]\n← lower is better"
+    assert axes[1].get_ylabel() == "capacity [Gbit/s]\nhigher is better →"
+
+
+def test_a_sweep_draws_every_objective_against_the_swept_value():
+    upper, lower = plots._figure(swept(40)).axes
+    assert (upper.get_ylabel(), lower.get_ylabel()) == (
+        "area [mm2]\n← lower is better",
+        "power [mW]\n← lower is better",
+    )
+    assert lower.get_xlabel() == "granularity [kB]"
+    assert lower.get_xscale() == "log"
+
+
 def test_a_sweep_over_choices_has_a_front_for_each_in_the_order_of_the_study():
     panels = plots._figure(over_libraries()).axes
     assert [axes.get_title() for axes in panels] == ["sky130", "ihp130", "asap7"]
@@ -153,6 +170,24 @@ def test_a_large_cloud_is_drawn_as_one_image_of_at_most_20_000_points(tmp_path):
     assert svg.stat().st_size < 500_000
 
 
+def test_a_cloud_far_from_the_front_does_not_squeeze_it():
+    view = make(3)
+    far = {**view.cloud, "area_m2": view.cloud["area_m2"] * np.geomspace(1, 1e6, 300)}
+    scale = front_view.axis_scale(view, "area_m2", far)
+    front = np.ptp(scale.front)
+    assert front / (scale.high - scale.low) > 0.4
+    assert not scale.log
+    assert 0 < scale.inside.sum() < len(scale.inside)
+
+
+def test_a_front_of_small_differences_is_drawn_with_its_surroundings():
+    """Two designs 2 % apart say little without the designs around them."""
+    view = make(2)
+    view = replace(view, front={**view.front, "power_w": np.array([25.25e-3, 25.76e-3])})
+    scale = front_view.axis_scale(view, "power_w", {"power_w": np.array([26e-3, 30e-3, 90e-3])})
+    assert scale.inside.tolist() == [True, True, False]
+
+
 @pytest.mark.parametrize(
     ("cloud", "label"),
     [
@@ -185,6 +220,14 @@ def test_an_axis_is_logarithmic_beyond_two_decades_of_positive_values():
     assert log(1.0, 5.0, 101.0)
     assert not log(1.0, 5.0, 99.0)
     assert not log(0.0, 5.0, 1000.0)
+
+
+def test_dimensionless_numbers_without_a_prefix_get_a_power_of_ten():
+    view = replace(make(3), objectives=(("host_cores", "minimise"),))
+    view = replace(view, front={**view.front, "host_cores": np.array([1e-6, 2e-6, 3e-6])})
+    scale = front_view.axis_scale(view, "host_cores", {})
+    assert scale.label == "host cores [10⁻⁶]"
+    assert scale.front == pytest.approx([1, 2, 3])
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,26 @@ def test_the_tornado_has_the_largest_effect_on_top() -> None:
         assert axes.get_yticklabels()[0].get_text() == effects[0].name
 
 
+def test_the_choice_that_explains_most_gives_the_colours() -> None:
+    """Of two choices one sets the power, the other nothing: the first is told."""
+    view = make(12)
+    device = np.array(["apu", "gpu"] * 6, dtype=object)
+    power = np.where(device == "apu", 1.0, 9.0) + np.linspace(0, 0.1, 12)
+    front = view.front | {"power_w": power, "area_m2": power, "interface.device": device}
+    front["interface.in_flight"] = np.repeat([1.0, 2.0], 6)
+    view = replace(view, front=front, axes=("interface.in_flight", "interface.device"))
+    assert list(front_view.groups(view, 8)) == ["device: apu", "device: gpu"]
+
+
+def test_an_objective_that_is_the_same_for_all_is_left_out_and_told() -> None:
+    view = make(6, 3, cloud=0)
+    view = replace(view, front=view.front | {"capacity_bit_per_s": np.full(6, 4e10)})
+    figure = plots._figure(view)
+    assert len(figure.axes) == 1
+    told = figure.legends[0].get_title().get_text()
+    assert told == "not drawn: capacity, 40 Gbit/s for every design"
+
+
 def test_equal_names_in_a_panel_get_what_tells_them_apart() -> None:
     view = make(4)
     front = view.front | {
@@ -149,6 +169,15 @@ def test_a_chain_is_shaded_by_the_stage_that_changes_least_often() -> None:
     assert [[name for *_, name in panel] for panel in shades.bands] == [["fft.r0", "fft.r1"]] * 2
     assert shades.rest is not None
     assert set(shades.rest) == {f"des.u{i}" for i in range(4)}
+
+
+def test_table_and_picture_have_the_same_unit() -> None:
+    """Also where the cloud reaches further: 0.9 mm2 of a front is in um2 in both."""
+    view = make(3)
+    front = view.front | {"area_m2": np.array([2e-7, 5e-7, 9e-7])}
+    cloud = {"area_m2": np.array([2e-7, 4e-6])}
+    scale = front_view.axis_scale(replace(view, front=front), "area_m2", cloud)
+    assert scale.label == "area [mm2]"
 
 
 DEUTERANOPIA = np.array(
