@@ -127,6 +127,14 @@ def test_a_seed_gives_the_same_numbers_in_parts_of_any_size(
     assert sure(path, samples=333, seed=1, of=given).candidates != whole.candidates
 
 
+def test_factors_have_the_stated_spread_and_do_not_depend_on_what_else_is_drawn() -> None:
+    entry = draws.Uncertain("des.area", "area_m2", np.array([0.1, 0.3]), stage=0)
+    factors = entry.factors(200_000, 0)
+    assert factors.mean(axis=0) == pytest.approx([1.0, 1.0], abs=0.003)
+    assert factors.std(axis=0) == pytest.approx([0.1, 0.3], rel=0.02)
+    assert (factors[:10] == entry.factors(10, 0)).all()
+
+
 @pytest.mark.slow
 def test_few_searches_find_what_many_draws_need(monkeypatch: pytest.MonkeyPatch) -> None:
     """A space of millions: what the candidates lack is counted, and it does not move the answer."""
@@ -141,6 +149,15 @@ def test_few_searches_find_what_many_draws_need(monkeypatch: pytest.MonkeyPatch)
     assert len(few.candidates) < len(more.candidates)
     assert few.pick.design == more.pick.design == "3 u16"
     assert few.pick.answer == pytest.approx(more.pick.answer, abs=0.01)
+
+
+def test_samples_that_nothing_fits_are_named(write: Write) -> None:
+    path = write(TINY + 'constraints: ["power <= 5.5 mW"]\n')
+    found = sure(path, samples=200, of={"power": 0.2})
+    assert found.pick.feasible < found.answered < 1.0
+    assert sum(entry.answer for entry in found.candidates) == pytest.approx(found.answered)
+    text = dse.uncertainty(path, samples=200, of={"power": "20 %"}).text()
+    assert f"In {100 - 100 * found.answered:.1f} % of the samples no candidate is feasible" in text
 
 
 def test_laws_are_as_sure_as_their_residuals_and_a_study_may_say_otherwise(write: Write) -> None:

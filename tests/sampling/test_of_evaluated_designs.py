@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 import dse
 from dse.errors import UnitError
-from dse.sampling import certainty
+from dse.sampling import certainty, draws
 from tests.conftest import run_dse
 
 TABLE = """name,area_um2,power_mw,wns_ns,kind
@@ -44,6 +45,25 @@ def test_the_share_of_samples_is_that_of_the_normal_distribution(over) -> None:
     assert shares["d4"] == pytest.approx(0.8847, abs=0.0098)
     assert shares["d4"] + shares["d3"] == pytest.approx(1.0, abs=1e-3)
     assert [entry["column"] for entry in found["uncertain"]] == ["power_w"]
+
+
+def test_every_design_and_column_is_drawn_by_itself_about_its_figure(over) -> None:
+    prepared = dse.load(over("area_um2: 10 %, wns: 50 %"))
+    found = certainty.uncertain_of(prepared, {"wns": 0.2, "power": 0.05})
+    assert {entry.column: set(entry.share) for entry in found} == {
+        "area_m2": {0.1},
+        "power_w": {0.05},
+        "wns_s": {0.2},  # what the caller says comes first
+    }
+    drawn = draws.draw_study(prepared, {"wns": 0.2, "power": 0.05}, 20_000, 0)
+    index = np.arange(5)[:, np.newaxis]
+    sampled = drawn.columns(index, slice(None), ["area_m2", "wns_s"])
+    nominal = prepared.problem.columns(index, ["area_m2", "wns_s"])
+    for name, share in (("area_m2", 0.1), ("wns_s", 0.2)):
+        values = np.broadcast_to(sampled[name], (20_000, 5))
+        assert values.mean(axis=0) == pytest.approx(nominal[name], rel=0.01, abs=1e-15)
+        assert values.std(axis=0) == pytest.approx(share * np.abs(nominal[name]), rel=0.03)
+    assert abs(np.corrcoef(sampled["area_m2"].T)[0, 1]) < 0.03
 
 
 def test_sobol_indices_are_of_what_is_unsure_of_the_recommended_design(over) -> None:
