@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import dse
-from dse import Answer, search
+from dse import Answer, contract, search
 from dse.algebra import units
 from dse.errors import DseError, InfeasibleError
 from dse.model.labels import labelled_line
+from dse.plugins import registry
 from dse.study import study as studies
+from dse.testing import check_objective
 from tests.conftest import STUDIES, run_dse
 
 CRYPTO = STUDIES / "crypto_interface_100gbps.yaml"
@@ -130,6 +133,44 @@ def test_many_choices_stay_readable(write) -> None:
     assert "note: des.design: 65 choices are too many to try each other one" in crowd.text(all=True)
 
 
+def test_what_violates_several_constraints_names_all_of_them(ask) -> None:
+    rules = {"constraints": "[host_cores <= 0.5, offload_latency <= 2 us]"}
+    answer = ask(CRYPTO, overrides=PACKETS | rules, rate="10 Gbps")
+    entry = other(answer, "sparc_t3")
+    assert entry.together
+    assert [shortfall.rule for shortfall in entry.shortfalls] == [
+        "host_cores <= 0.5",
+        "offload_latency <= 2 us",
+    ]
+    assert entry.closest.quantities["throughput_bit_per_s"] == 10e9
+    free = PACKETS | {"interface.device": "sparc_t3", "workload.rate": "10 Gbps"}
+    assert (
+        entry.shortfalls[1].value
+        == dse.run(CRYPTO, overrides=free).front["offload_latency_s"].min()
+    )
+    text = re.sub(r"\s+", " ", answer.text(all=True))
+    assert "SPARC T3 is infeasible: it violates host_cores <= 0.5 with 13.64 host cores and" in text
+
+
+def test_without_devices_the_best_of_every_other_core_is_beside_the_answer(ask) -> None:
+    """By hand: the least power with one of the other designs of the paper in place of u1."""
+    answer = ask(SETTOP, all=False)
+    rows = {entry.design.line: entry.merit for entry in answer.others}
+    assert {*rows} == {"1 u1_p2", "1 u2", "1 u4", "1 u8", "1 u16"}
+    table = answer.text().partition("──\n")[2].splitlines()[:5]
+    assert [line[2:].split("  ")[0] for line in table] == ["1 u1", *sorted(rows, key=rows.get)[:4]]
+    assert answer.to_dict()["beside"] == {"shown": 4, "others": 5}
+    assert "design (4 of 5 others)" in answer.text()
+
+
+def test_of_many_cores_each_has_a_row_before_a_second_of_one(ask) -> None:
+    text = ask(STUDIES / "aes_100gbps.yaml", all=False).text()
+    table = text.partition("──\n")[2].splitlines()[:5]
+    assert [line[2:].split(" (")[0] for line in table] == [
+        *("1 AES-128", "2 AES-128", "8 AES-128", "5 AES-128", "1 AES-256"),
+    ]
+
+
 def test_a_preference_changes_the_answer(ask) -> None:
     few = {"stages.des.designs": "[u4, u8, u16]"}
     assert ask(DES, overrides=few, prefer="area").pick.name == "1 u8 + 2 u16"
@@ -140,6 +181,24 @@ def test_a_preference_changes_the_answer(ask) -> None:
     )
     # 10 u4 leak less, but they are not on the front
     assert other(leakage, "only u4").merit < leakage.pick.quantities["leakage_power_w"]
+
+
+def test_designs_with_the_same_objectives_are_ties(ask) -> None:
+    answer = ask(STUDIES / "jacobi_bandwidth.yaml", prefer="throughput")
+    # from 0.4 on the power cap decides: seven clocks
+    assert "jacobi.clock is free: 7 of 10 values give the same objectives." in answer.text()
+    assert answer.sections[0].facts["free"] == {"jacobi.clock": {"values": 7, "of": 10}}
+
+
+def test_a_number_is_told_once(ask) -> None:
+    # without a host the total power is the power
+    assert list(ask(DES).pick.quantities) == [
+        "area_m2",
+        "power_w",
+        "energy_j_per_bit",
+        "throughput_bit_per_s",
+        "clock_hz",
+    ]
 
 
 # What limits it, and when it pays -----------------------------------------------------------
@@ -170,6 +229,18 @@ def test_a_limit_that_is_close_is_named(ask) -> None:
     assert "Close to a limit" not in ask(CRYPTO).text(all=True)
 
 
+def test_the_tighter_of_link_and_memory_counts(write) -> None:
+    study = """
+workload: {granularity: 4 KiB}
+stages: [{core: jacobi, designs: [n4], instances: 1}]
+interface: {link: 1 GB/s, latency: 0 ns, overhead: 0 ns, in_flight: 2}
+budget: {memory_bandwidth: 25 GB/s}
+objectives: {throughput: maximise}
+"""
+    (throughput,) = dse.answer(write(study)).pick.bottlenecks
+    assert (throughput.limits[0].label, throughput.limits[0].value) == ("link", 8e9)
+
+
 @pytest.mark.parametrize("overrides", [{}, PACKETS], ids=["64 KiB", "1500 B"])
 def test_the_slack_is_how_far_the_rate_can_rise(ask, overrides) -> None:
     answer = ask(CRYPTO, overrides=overrides)
@@ -196,6 +267,15 @@ def test_break_even_is_where_host_and_offload_take_the_same_time(ask) -> None:
     assert offload == pytest.approx(16.2e-9 * size, rel=1e-9)
     text = ask(CRYPTO).text(all=True)
     assert "the offload is faster above, the host is faster below" in text
+
+
+def test_a_kernel_that_the_accelerator_never_beats(ask) -> None:
+    slow = {"workload.kernel": "{index: 0.001 ns/B}"}
+    assert "Never: the host is faster at every granularity." in ask(CRYPTO, overrides=slow).text(
+        all=True
+    )
+    unknown = ask(CRYPTO, overrides={"workload.kernel": "null"})
+    assert "note: break even is unknown: it needs workload.kernel" in unknown.text(all=True)
 
 
 # Text, JSON, notebook, run folders ----------------------------------------------------------
@@ -294,6 +374,25 @@ def test_a_notebook_shows_tables_and_escapes_what_the_study_says(write) -> None:
     assert html.count("<table>") == html.count("</table>") == 4
 
 
+@pytest.mark.parametrize("study", ["settop_116mbps", "platforms_power_bound"])
+def test_a_finished_run_answers_as_its_study_does(study: str, tmp_path: Path) -> None:
+    dse.run(STUDIES / f"{study}.yaml", out=tmp_path / "run")
+    answer = dse.answer(STUDIES / f"{study}.yaml")
+    assert dse.answer(tmp_path / "run").text(all=True) == answer.text(all=True)
+    assert dse.answer(tmp_path / "run").to_dict() == answer.to_dict()
+    if study == SETTOP.stem:
+        again = dse.answer(tmp_path / "run", rate="10 Gbps")
+        assert again.text(all=True) == dse.answer(SETTOP, rate="10 Gbps").text(all=True)
+        assert again.pick.quantities["throughput_bit_per_s"] == 10e9
+
+
+def test_a_sweep_tells_where_nothing_is_feasible(write) -> None:
+    study = CHAINED.replace("streams: 4}", "streams: 1}").replace("8 Gbit/s", "1 Gbit/s")
+    answer = dse.answer(write(study + "sweep: {workload.rate: [1 Gbit/s, 8 Gbit/s]}"))
+    assert answer.picks[1] is None
+    assert "8 Gbit/s  none is feasible" in answer.text(all=True)
+
+
 # One recommendation -------------------------------------------------------------------------
 
 ONE = """
@@ -367,7 +466,23 @@ def test_every_value_of_a_sweep_names_the_same_design(write) -> None:
     assert said[0]["row"] < said[1]["row"]
 
 
-# The command ---------------------------------------------------------------------------------
+def test_what_a_tolerance_trades_is_told(ask) -> None:
+    found = ask(CRYPTO, prefer="area", tolerance="10 %")
+    assert found.pick.quantities["area_m2"] == pytest.approx(173304e-12, rel=1e-5)
+    text = re.sub(r"\s+", " ", found.text(all=True))
+    assert (
+        "Compared with the design with the least area, 5 u8, Sandy Bridge, in flight 1, "
+        "granularity 64 KiB: 17 % less total power and 17 % less offload latency for "
+        "1.5 % more area."
+    ) in text
+    trade = found.to_dict()["answer"]["trade"]
+    assert trade["tolerance"] == 0.1
+    assert trade["differences"]["area_m2"]["share"] == pytest.approx(173304 / 170770 - 1, rel=1e-4)
+    assert "the tolerance changes nothing" in ask(CRYPTO, tolerance="1 %").text(all=True)
+    assert "Compared with" not in ask(CRYPTO).text(all=True)
+
+
+# What makes no sense ------------------------------------------------------------------------
 
 
 def test_the_command_prints_the_same_answer_as_text_and_as_json(ask) -> None:
@@ -381,6 +496,45 @@ def test_the_command_prints_the_same_answer_as_text_and_as_json(ask) -> None:
 
 
 # What plug-ins declare ----------------------------------------------------------------------
+
+
+def test_a_limit_per_label_is_demanded() -> None:
+    quantities = registry.records(contract.Objective)
+    (several,) = (quantity for quantity in quantities.values() if len(quantity.limits) > 3)
+    check_objective(several)
+    with pytest.raises(AssertionError, match="declares limits for 1 of its 5 labels"):
+        check_objective(replace(several, limits=several.limits[:1]))
+
+
+def test_declared_limits_thresholds_and_bounds_exist() -> None:
+    quantities = registry.records(contract.Objective)
+    for quantity in quantities.values():
+        if quantity.limits:
+            assert quantity.limited in quantities
+            for limit in quantity.limits:
+                assert set(limit.quantities) <= set(quantities)
+                unit = {units.suffix(name) for name in limit.quantities}
+                assert unit <= {units.suffix(quantity.limited)}
+        if quantity.threshold:
+            assert units.suffix(quantity.threshold.column) == units.suffix(quantity.name)
+    for requirement in registry.records(contract.Requirement).values():
+        assert bool(requirement.quantity) == bool(requirement.at_most or requirement.at_least)
+        assert not (requirement.at_most and requirement.at_least)
+
+
+def test_the_end_of_an_objective_is_preferred_before_another_quantity() -> None:
+    """`latency` is a quantity of the interface, too, the same for all designs."""
+    found = dse.answer(CRYPTO, prefer="latency", flips=False)
+    assert found.to_dict()["preference"] == "least offload latency"
+
+
+def test_an_answer_has_its_margin_to_each_constraint_of_the_study() -> None:
+    found = dse.answer(STUDIES / "nic_crypto_100gbps.yaml", flips=False, all=False)
+    line = "Constraints: area 0.5077 of 1 mm2 (49.2 % to spare); total power - host power 0.0275 of"
+    assert line in " ".join(found.text(all=True).split())
+    area, *_ = found.to_dict()["constraints"]
+    assert (area["rule"], area["limit"], area["at_least"]) == ("area <= 1 mm2", 1e-6, False)
+    assert area["spare"] == pytest.approx(1 - found.pick.quantities["area_m2"] / 1e-6)
 
 
 @pytest.mark.parametrize("method", ["nsga2", "exact"])

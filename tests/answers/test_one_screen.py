@@ -16,6 +16,7 @@ from tests.conftest import STUDIES
 
 CRYPTO = STUDIES / "crypto_interface_100gbps.yaml"
 DES = STUDIES / "des_100gbps.yaml"
+SWEEP = STUDIES / "des_fft_sweep.yaml"
 LINES, WIDTH = 19, 80  # of a terminal of 24 lines, with the command and the prompt
 
 
@@ -76,6 +77,21 @@ def test_a_little_more_buys_what_the_front_has(study: Path) -> None:
     assert bought[better[0]] == near[better[0]].min()
     assert bought[preferred] <= least * (1 + share)
     assert "\nTrade-off: " in found.text(all=True)
+
+
+def test_a_sweep_is_told_as_intervals() -> None:
+    found = dse.answer(SWEEP, all=False)
+    facts = found.to_dict()["intervals"]
+    values = list(found.values)
+    kinds = [tuple(name.partition(".")[2] for name in pick.counts) for pick in found.picks]
+    for entry, after in pairwise(facts):
+        assert values.index(after["from"]) == values.index(entry["to"]) + 1
+    assert (facts[0]["from"], facts[-1]["to"]) == (values[0], values[-1])
+    for entry in facts:
+        group = kinds[values.index(entry["from"]) : values.index(entry["to"]) + 1]
+        assert len({*group}) == 1
+    assert "10 to 102 Gbit/s" in found.text()
+    assert "For all about one rate add --set workload.rate=..." in found.text(all=True)
 
 
 # The roofs over the recommended design, and the design that lifts the lowest

@@ -48,6 +48,15 @@ def designs(point: ComparedFronts, kind: str) -> set[str]:
     return {entry.design for entry in point.kinds[kind]}
 
 
+def test_a_run_does_not_differ_from_itself(compared: Callable[..., RunComparison]) -> None:
+    found = compared({}, {})
+    (point,) = found.points
+    assert not found.changes
+    assert not point.differences
+    assert point.designs[0] == point.designs[1] == point.designs[2] > 1
+    assert "the studies assume the same" in found.text()
+
+
 def test_the_text_of_a_small_difference(tmp_path: Path) -> None:
     for folder, rate in (("a", "100 Gbps"), ("b", "73 Gbps")):
         fields = {"workload.rate": rate, "des.designs": "[u8, u16]"}

@@ -132,6 +132,18 @@ def test_a_rounding_is_forgiven_and_a_changed_name_is_not(copy: Callable[[str], 
     assert "bound: memory is written, the model gives compute" in found["numbers"]
 
 
+def test_a_removed_design_is_refused_and_named(copy: Callable[[str], Path]) -> None:
+    folder = copy("mix")
+    rewrite(folder, lambda rows: rows[1:], front=1)
+    found = verify_run(folder, trials=TRIALS)
+    assert list(failures(found)) == ["summary", "challenge"]
+    assert failures(found)["summary"].startswith("reference_point.area_m2 of the manifest is 1.75")
+    assert "missing from the front, which refutes that it is exact" in failures(found)["challenge"]
+    (find,) = found.finds
+    assert (find.design, find.relation) == ("1 u8 + 2 u16", "incomparable")
+    assert find.objectives["area_m2"] == pytest.approx(1.4969e-7)
+
+
 @pytest.mark.parametrize(
     ("added", "check", "text"),
     [
@@ -216,6 +228,31 @@ def test_entries_of_another_type_are_refused_by_every_command(
     for command in (dse.verify, dse.answer, dse.report, dse.status):
         with pytest.raises(OutputError, match=rf"manifest\.json: {re.escape(text)}"):
             command(folder)
+
+
+def test_rows_that_are_no_designs_are_refused(copy: Callable[[str], Path]) -> None:
+    folder = copy("mix")
+    rewrite(folder, lambda rows: [rows[0] | {"des.u16": "9"}, rows[1]])
+    assert failures(verify_run(folder, trials=TRIALS)) == {
+        "designs": "row 1 of the front is no design of its study: "
+        "des.u16: '9' is not among its values"
+    }
+    path = folder / "front.csv"
+    path.write_text(path.read_text() + "1,2\n")
+    assert failures(verify_run(folder, trials=TRIALS)) == {
+        "files": "front.csv is not the file that the run wrote",
+        "designs": "row 3 of the front has more or fewer cells than columns",
+    }
+
+
+def test_every_value_of_a_sweep_is_checked(copy: Callable[[str], Path]) -> None:
+    folder = copy("sweep")
+    column = "workload.rate_bit_per_s"
+    last = len(finished.read_run(folder).rows)
+    rewrite(folder, lambda rows: [*rows[:-1], rows[-1] | {column: "5e9"}])
+    found = verify_run(folder, trials=TRIALS)
+    assert failures(found)["designs"] == f"row {last} has a value that is not in the sweep"
+    assert found.finds[0].design.startswith("workload.rate = 73 Gbit/s, ")
 
 
 def test_what_improves_on_a_heuristic_is_named_and_refutes_nothing(runs: Path) -> None:

@@ -131,6 +131,16 @@ class TestValues:
         expected = covariance * np.outer(scale, scale)
         assert found.inverse @ found.inverse.T * found.noise**2 == pytest.approx(expected, rel=1e-3)
 
+    def test_a_size_left_out_is_predicted_from_the_others(self) -> None:
+        data = timings(SHA, 0.05)
+        found, unseen = report_on(data), []
+        for gone in range(len(SIZES)):
+            kept = np.arange(len(SIZES)) != gone
+            fit = fit_curve(SIZES[kept], data.offload[kept], [0.0, 1.0])
+            unseen.append(data.offload[gone] / fit.at(SIZES[gone : gone + 1])[0] - 1)
+        assert found.missed("offload") == pytest.approx(np.max(np.abs(unseen)))
+        assert found.adequacy().endswith("of which it names the faster one at 9 of 9")
+
 
 LINK = np.array([[16, 64, 256, 1024, 4096], [646, 1300, 4260, 15800, 61700],
                  [3260, 3100, 3310, 4280, 7960]])  # fmt: skip
@@ -165,6 +175,15 @@ class TestBreakEven:
         assert verdict is not None
         (found,) = verdict.crossings
         assert found[: len(expected)] == pytest.approx(expected, rel=0.005)
+
+    def test_exchanged_columns_are_told_as_they_are(self) -> None:
+        data = timings(SHA, 0.02)
+        assert data.host is not None
+        found = report_on(replace(data, host=data.offload, offload=data.host))
+        assert says(found) == "up to 189 B (186 to 193)"
+        assert "look whether the columns host and offload are exchanged" in " ".join(
+            found.text().split()
+        )
 
     def test_a_size_that_contradicts_the_model_is_named(self) -> None:
         late = replace(ALWAYS, overhead=1.9e-7)
@@ -232,6 +251,16 @@ class TestBreakEven:
         verdict = report_on(timings(device)).verdict
         assert verdict is not None
         assert verdict.text() == expected
+
+    def test_of_three_sizes_the_exponent_is_assumed_and_has_no_interval(self) -> None:
+        found = report_on(timings(SHA, 0.02, SIZES[[0, 3, 6]]))
+        estimates = found.model.estimates()
+        assert estimates["exponent"].value == 1
+        assert np.isnan(estimates["exponent"][1:]).all()
+        assert (
+            estimates["per_byte_s_per_byte"].low < 1.25e-9 < estimates["per_byte_s_per_byte"].high
+        )
+        assert "beta = 1 is assumed: three sizes cannot determine it" in found.text()
 
 
 class TestShareOfTheCpu:

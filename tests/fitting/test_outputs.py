@@ -47,6 +47,15 @@ class TestOpensslSpeed:
         assert found["facts"]["software_version"] == "3.0.19"
         assert found["faster"]["verdict"] == "always"
 
+    @pytest.mark.parametrize("ops", ["sha256's", "sha256 ops"])
+    def test_plain_lines_count_where_there_is_no_table(self, tmp_path: Path, ops: str) -> None:
+        doing = "sha256 ops" if ops.endswith("ops") else "sha256"
+        plain = f"Doing {doing} for 3s on 16 size blocks: 8000 {ops} in 3.00s\n"
+        assert parse_output(plain, tmp_path).time_s(SHA, 16) == pytest.approx(3 / 8000)
+        assert parse_output(plain + TABLE, tmp_path).times[SHA][16] == [16 / 78038630.0]
+        never = parse_output(plain.replace(" 8000 ", " 0 "), tmp_path)
+        assert "it must be a rate above zero" in str(never.faults[0])
+
     def test_a_table_alone_does_not_say_what_its_seconds_are(self, tmp_path: Path) -> None:
         self.write(tmp_path, TABLE, MR)
         files = None, tmp_path / "sw.txt", tmp_path / "hw.txt", TimingOptions()

@@ -18,6 +18,17 @@ from tests.silicon.toy import TOY, toy
 NS, PF, PJ = 1e-9, 1e-12, 1e-12
 
 
+def test_the_toy_library() -> None:
+    library = toy()
+    assert (library.name, library.voltage_v, library.temperature_c) == ("toy", 1.0, 25.0)
+    assert library.corner == "typical"
+    assert library.sources == ("toy.lib",)
+    assert library.notes == ("leakage is the mean over the states in 1 cell",)
+    assert len(library.cells) == 13
+    assert [name for name, cell in library.cells.items() if cell.dont_use] == ["INV_WEAK"]
+    assert [name for name, cell in library.cells.items() if cell.latch] == ["LATCH"]
+
+
 @pytest.mark.parametrize(("pin", "delay"), [("A", 0.04), ("B", 0.06)])
 def test_tables_are_slew_by_load_whichever_variable_comes_first(pin: str, delay: float) -> None:
     """The table of B is written load by slew; both go on beyond their last entries."""

@@ -55,6 +55,15 @@ def mapped(verilog: str, library: CellLibrary | None = None, top: str = "top") -
     return map_read(Reading.of_text(verilog), library or toy(), top)
 
 
+def test_a_parameter_reaches_the_top(tool: str, tmp_path: Path) -> None:
+    file = tmp_path / "my counter.v"
+    file.write_text(COUNTER)
+    found = map_files([str(file)], "counter", {"WIDTH": 3})
+    assert len(found.netlists[0].outputs["count"]) == 3
+    with pytest.raises(StudyError, match=r"'LENGTH'.*; name a parameter of the top module"):
+        map_files([str(file)], "counter", {"LENGTH": 3})
+
+
 FAULTS = {
     "always @(posedge clock) q <= a +;": (
         ":3:1: syntax error, unexpected ';'; correct the line, or convert SystemVerilog to "
@@ -85,6 +94,11 @@ def test_faults_name_their_place_and_remedy(line: str, tool: str, tmp_path: Path
     expected = FAULTS[line]
     told = str(fault).removeprefix(str(file))
     assert told == expected or (told.endswith(expected) and "loop" in expected)
+
+
+def test_a_top_that_is_not_there(tool: str) -> None:
+    with pytest.raises(StudyError, match=r"'bottom' not found.*name a module of these files"):
+        mapped(COUNTER, top="bottom")
 
 
 @pytest.mark.parametrize(

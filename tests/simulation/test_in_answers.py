@@ -41,6 +41,13 @@ def test_a_difference_is_named_and_changes_no_answer(write: Write) -> None:
     assert asked(path).to_dict() == found.to_dict()
 
 
+def test_what_few_offloads_do_not_settle_is_named(write: Write) -> None:
+    full = STUDY.replace("55 Gbit/s", "153 Gbit/s").replace("[offload_latency_p99 <= 336 ns]", "[]")
+    found = asked(write(full.replace("to: 6", "to: 5").replace("from: 2", "from: 5")))
+    assert found.to_dict()["simulation"]["unsettled"]
+    assert "simulated offloads do not settle" in " ".join(found.text(all=True).split())
+
+
 def test_what_does_not_vary_is_not_simulated(write: Write) -> None:
     steady = STUDY.replace("{64 B: 7/12, 576 B: 4/12, 1500 B: 1/12}", "354 B")
     path = write(steady.replace("poisson", "steady"))
