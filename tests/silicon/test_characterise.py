@@ -207,6 +207,11 @@ def test_what_was_done_before_an_interruption_is_kept(
     assert run(out="hash.csv").kept == 2
 
 
+def test_the_number_of_processes_changes_nothing(run: Run) -> None:
+    given = {"over": "UNROLL=4,8", "cache": False}
+    assert run(jobs=2, **given).csv() == run(**given).csv()
+
+
 def test_damage_of_what_is_kept_is_passed_over(tmp_path: Path) -> None:
     kept, one = KeptResults(tmp_path), CharacterisedDesign("a", {}, {"area_m2": 1.0}, {}, ("b",))
     kept.write("a", one)
