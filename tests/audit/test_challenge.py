@@ -57,6 +57,11 @@ def test_a_small_space_is_tried_whole_and_once(chunk, trials, monkeypatch) -> No
     assert [design for part in parts for design in listed(part)] == [*product(range(4), range(3))]
 
 
+def test_a_space_without_axes_has_one_design() -> None:
+    (only,) = drawn(problem(), [], 1)
+    assert only.shape == (1, 0)
+
+
 @pytest.mark.parametrize("chunk", [7, 65_536])
 def test_a_large_space_is_tried_at_random_and_around_the_front(chunk, monkeypatch) -> None:
     monkeypatch.setattr(challenge, "RIVAL_CHUNK", chunk)
@@ -74,6 +79,24 @@ def test_a_large_space_is_tried_at_random_and_around_the_front(chunk, monkeypatc
     after = {design for part in parts[count:] for design in listed(part)}
     one = set().union(*(near(of, design) for design in front))
     assert one <= after <= one | within_two(of, front) | set(front)
+
+
+def test_few_neighbours_are_tried_to_two_steps_and_many_sampled() -> None:
+    of, front = problem(200, 200), [(5, 5), (100, 7), (199, 199)]
+    one = set().union(*(near(of, design) for design in front))
+    both = within_two(of, front)
+    # 3 rows, of 4 steps each: 48 pairs of steps at most, and a quarter of the trials is allowed
+    every = drawn(of, front, trials=4 * 48)
+    assert {d for part in every[1:] for d in listed(part)} == one | both
+    assert len(drawn(of, front, trials=4 * 47)) == 3  # at random, one step, two random steps
+    some = drawn(of, front, trials=4 * 20)
+    assert len(some) == 3
+    walked = set(listed(some[2]))
+    assert one == set(listed(some[1]))
+    assert walked <= both | one | set(front)
+    assert len(walked & (both - one - set(front))) > 5
+    assert 10 < len(some[2]) <= 20 < len(both - one)
+    assert drawn(of, [], trials=100)[1:] == []
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -89,6 +89,14 @@ def test_a_design_with_other_numbers_has_moved(compared: Callable[..., RunCompar
         assert entry.before["total_power_w"] != entry.after["total_power_w"]
 
 
+def test_an_axis_that_is_fixed_leaves_the_designs_what_they_are(
+    compared: Callable[..., RunComparison],
+) -> None:
+    (point,) = compared({}, {"interface.device": "sandy_bridge"}).points
+    assert point.designs[2] > 0
+    assert all("sandy_bridge" not in design for design in designs(point, "lost"))
+
+
 def test_a_field_written_in_its_section_is_the_axis_with_that_value(
     write: Write, tmp_path: Path
 ) -> None:
@@ -99,6 +107,12 @@ def test_a_field_written_in_its_section_is_the_axis_with_that_value(
     found = compare_runs(tmp_path / "a", tmp_path / "b")
     assert [change.text for change in found.changes] == ["interface.in_flight: 1, 2, 4 -> 2"]
     assert found.points[0].designs[2] > 0
+
+
+def test_a_stage_is_called_what_its_columns_are() -> None:
+    text = 'stages: [{table: "my cores.csv", instances: 1}]'
+    first, second = (parse_document(one, "study.yaml") for one in (text, text.replace("1", "2")))
+    assert [change.text for change in changes(first, second)] == ["my_cores.instances: 1 -> 2"]
 
 
 def test_axes_and_constraints_of_one_study_alone_are_named() -> None:
@@ -122,6 +136,15 @@ def test_sweeps_are_compared_where_their_values_agree(
         (single,) = compared(alone, alone | {"des.designs": "[u4, u16]"}).points
         assert single.differences == point.differences
     assert "1 value of workload.rate only in the first run" in found.notes
+
+
+def test_a_front_of_a_heuristic_is_said_to_be_one(
+    compared: Callable[..., RunComparison],
+) -> None:
+    found = compared({}, {}, method="random", budget=20)
+    (point,) = found.points
+    assert point.kinds["lost"]
+    assert any("is a heuristic's (random)" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(

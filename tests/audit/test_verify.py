@@ -339,6 +339,16 @@ def test_two_designs_of_equal_objectives(tmp_path: Path) -> None:
     assert failures(verify_run(tmp_path / "methods", trials=TRIALS)) == {}
 
 
+def test_a_design_of_a_sweep_and_of_columns(runs: Path) -> None:
+    run = finished.read_run(runs / "sweep")
+    row = run.rows[-1]
+    fleet = [f"{n}={c}" for n, c in row.items() if n.partition(".")[0] in ("des", "fft")]
+    explained = explain_design(
+        runs / "sweep", [f"workload.rate_bit_per_s={row['workload.rate_bit_per_s']}", *fleet]
+    )
+    assert (explained.verdict, explained.row) == ("front", len(run.rows))
+
+
 def test_the_commands_print_json_and_an_exit_status(
     copy: Callable[[str], Path],
 ) -> None:

@@ -84,6 +84,13 @@ def test_a_constant_is_taken_for_a_law_once_in_twenty() -> None:
     assert 0.02 <= 1 - forms.count("constant") / 300 <= 0.08
 
 
+def test_zeros_are_fitted_by_errors_that_are_shares_of_the_mean() -> None:
+    found = fit_law({"n": SIDE}, np.array([0.0, 1.0, 2.0, 3.0]))
+    assert found is not None
+    assert (found.law.form, found.rms) == ("affine", 0.0)
+    assert found.law.coefficients == pytest.approx((-1.0, 1.0))
+
+
 def test_the_law_behind_exact_data_is_found() -> None:
     x, y = (values.ravel() for values in np.meshgrid([1.0, 2, 4, 8], [8.0, 16, 32]))
     parameters = {"x": x, "y": y}
@@ -178,6 +185,18 @@ def test_a_record_is_the_law_and_says_where_it_comes_from(tmp_path: Path) -> Non
     residuals = read.provenance["residuals"]["area"]
     assert residuals["rms"] == percent(found.laws["area"].rms)
     assert residuals["law"].startswith("5540 um2 * unroll^")
+
+
+def test_latency_and_tasks_in_flight_follow_from_each_other(tmp_path: Path) -> None:
+    header = HEADER.replace("\n", ",latency_cycles\n")
+    path = tmp_path / "t.csv"
+    path.write_text(header + "a,1,9,1,500,16,64,20\nb,2,20,2,490,8,64,20\nc,4,30,3,470,4,64,20\n")
+    sections, _ = core_record(fit_core(path, "t", ["n"]))
+    assert sections["core"]["laws"]["latency"] == "20 cycles"
+    records.write_record(tmp_path / "t.yaml", sections, {})
+    model = records.read_record(tmp_path / "t.yaml").records["core"].models["law"]
+    metrics = model.function(n=np.array([1.0, 2, 4]))
+    assert metrics.tasks_in_flight.tolist() == [2, 3, 5]
 
 
 def test_the_command_from_elsewhere_with_the_line_ends_of_elsewhere(tmp_path: Path) -> None:

@@ -56,6 +56,11 @@ class TestOpensslSpeed:
         never = parse_output(plain.replace(" 8000 ", " 0 "), tmp_path)
         assert "it must be a rate above zero" in str(never.faults[0])
 
+    @pytest.mark.parametrize("name", ["aes-128-gcm", "AES-128-GCM", "id-aes128-GCM", "aes-128 gcm"])
+    def test_an_algorithm_has_one_name(self, tmp_path: Path, name: str) -> None:
+        found = parse_output(TABLE.replace("sha256 ", name), tmp_path)
+        assert [*found.times] == [("aes-128-gcm", "")]
+
     def test_a_table_alone_does_not_say_what_its_seconds_are(self, tmp_path: Path) -> None:
         self.write(tmp_path, TABLE, MR)
         files = None, tmp_path / "sw.txt", tmp_path / "hw.txt", TimingOptions()
