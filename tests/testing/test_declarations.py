@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from dse.contract import Column, Falling, Objective, Requirement, Rising, objective, requirement
@@ -236,16 +235,3 @@ def test_no_bound_of_a_requirement_can_be_turned_round(name: str) -> None:
     if plugin.quantity:
         turned = {"at_most": plugin.at_least, "at_least": plugin.at_most}
         assert FALSE in refused(check_bounds, plugin, {}, **turned)
-
-
-def test_random_systems_are_systems() -> None:
-    """Some reach what is demanded and some do not; nothing of them is NaN or negative."""
-    throughput = OBJECTIVES["throughput_bit_per_s"]
-    shares = []
-    for systems in drawn_systems(throughput, 1, {}):
-        names = [quantity.name for quantity in systems.graph.objectives if not quantity.partial]
-        for name in names:
-            assert (systems.column(name) >= 0).all(), name
-        if "workload_rate_bit_per_s" in systems.inputs:
-            shares.append(systems.feasible.mean())
-    assert 0.1 < np.mean(shares) < 0.9
