@@ -589,7 +589,7 @@ def follow(line: Line, answer: AnswerDesigns, start: float, limit: float) -> Bre
             rows, find = line.pool, partial(_searched, line, answer, start)
         else:
             end, rows = span
-            if line.steps and start != limit and not line.question.feasible:
+            if line.steps and start != limit:
                 rows = np.vstack([rows, line.closest(answer, end, start)])
             find = partial(_divided, line, answer, rows, start)
         found = _as_far_as_defined(line, rows, start, end, find)
