@@ -404,12 +404,18 @@ def find_rivals(wanted: Sequence[tuple[Line, float, float, Index]]) -> None:
     The best of the last designs of each that are feasible in between bounds others.
     """
     wanted = [one for one in wanted if not one[0].sampled]
-    asks = [
-        (line, rows, line.scale.values(low, high, _PARTS + 1)) for line, low, high, rows in wanted
-    ]
     known = [
+        (line, Span(line.entry, low, high, None), rows)
+        for line, low, high, rows in wanted
+        if not len(rows)
+    ]
+    bounded = [one for one in wanted if len(one[3])]
+    asks = [
+        (line, rows, line.scale.values(low, high, _PARTS + 1)) for line, low, high, rows in bounded
+    ]
+    known += [
         (line, _span(line, low, high, seen), rows)
-        for (line, low, high, rows), seen in zip(wanted, compare_lines(asks), strict=True)
+        for (line, low, high, rows), seen in zip(bounded, compare_lines(asks), strict=True)
         if not isinstance(seen, DseError)
     ]
     if known:
@@ -589,11 +595,11 @@ def follow(line: Line, answer: AnswerDesigns, start: float, limit: float) -> Bre
             rows, find = line.pool, partial(_searched, line, answer, start)
         else:
             end, rows = span
-            if line.steps and start != limit:
+            if line.steps and start != limit and not line.question.feasible:
                 rows = np.vstack([rows, line.closest(answer, end, start)])
             find = partial(_divided, line, answer, rows, start)
         found = _as_far_as_defined(line, rows, start, end, find)
-        proof = _weaker(found.proof, proof)
+        proof = _weaker(found.proof if span else ENDS, proof)
         if found.holds_to == limit or found.flips_at is not None or found.limited:
             return replace(found, proof=proof)
         start = found.holds_to

@@ -78,6 +78,9 @@ _RUNGS = 13
 _BEYOND = (0.0, 1e-4, 1e-3, 1e-2)
 """Shares by which a number moves further if it fails as written."""
 
+_EVERYWHERE = 512
+"""Largest space whose designs are all compared along a number with steps."""
+
 _EXACT = search.SearchSettings(method="exact")
 
 Said = tuple[list[str], dict[str, Any]]
@@ -417,12 +420,16 @@ def _first_feasible(
     The values go ever further from the present one, since a design may be feasible in between only.
     """
     limit = limits_of(entry, _CORES if entry.name.endswith(".host_cores") else _FACTOR)[more]
-    ends = min(entry.value, limit), max(entry.value, limit)
-    line = Line(entry, Question(infeasible.preference, feasible=True), _EXACT, ends)
+    low, high = sorted((entry.value, limit))
+    line = Line(entry, Question(infeasible.preference, feasible=True), _EXACT, (low, high))
     nothing = AnswerDesigns(frozenset(), line.pool[:0])
+    every = line.steps and line.space.size <= _EVERYWHERE
+    if every:
+        designs = as_index(one_block(line.space.sizes))
+        line.spans = [(low, high, np.vstack([designs, entry.problem.hosts]))]
     near, least = entry.value, True
     for far in line.scale.values(near, limit, _RUNGS)[1:]:
-        if line.space.size <= LISTED:
+        if not every and line.space.size <= LISTED:
             find_rivals([(line, min(near, far), max(near, far), nothing.rows)])
         found = follow(line, nothing, near, far)
         least = least and found.limited != TOO_MANY

@@ -184,14 +184,22 @@ class Question:
     ) -> Bool:
         """Return at which values an answer holds among designs, (v,), also in a tie.
 
-        `problem` returns the problem at the place of a value.
+        If more than losses decide, only up to the second value at which it does not.  `problem`
+        returns the problem at the place of a value.
         """
         if self.feasible or not answer.keys:
             return np.asarray(seen.feasible.any(axis=1) == bool(answer.keys))
-        own, column = self.own(answer, seen) & seen.feasible, self.preference.column(problem(0))
+        own = self.own(answer, seen) & seen.feasible
+        if len(seen.rows) == len(answer.rows):
+            return np.asarray(own.any(axis=1))
+        column = self.preference.column(problem(0))
         if column is None:
-            found = [self._is_best(problem(at), own[at], seen, at) for at in range(len(own))]
-            return np.array(found)
+            held = np.zeros(len(own), dtype=bool)
+            for at in range(len(own)):
+                held[at] = self._is_best(problem(at), own[at], seen, at)
+                if at and not held[at]:
+                    break
+            return held
         merit = np.where(seen.feasible, seen.loss[..., column], np.inf)
         keys = np.stack(self.preference.keys(problem(0), merit, seen.loss), axis=-1)
         keys[~seen.feasible] = np.inf
@@ -246,16 +254,21 @@ def may_replace(lowest: Losses, worst: Losses, column: int) -> Bool:
 def _stays_behind(loss: Losses, own: Losses, places: NDArray[np.float64]) -> Bool:
     """Return which losses (v, n) stay worse than an answer's, (v, 1), between two values.
 
-    They do if the gap is larger than its bend, the distance from the line between neighbours.
+    They do if the gap exceeds its bend, the distance from the line between neighbours, and both
+    are smooth there.
     """
+    width = np.abs(places[2:] - places[:-2])[:, np.newaxis]
+    share = np.abs(places[1:-1] - places[:-2])[:, np.newaxis] / width
+
+    def bend(values: Losses) -> Losses:
+        return np.abs(values[1:-1] - values[:-2] - (values[2:] - values[:-2]) * share)
+
     with np.errstate(invalid="ignore"):
-        gap, width = loss - own, np.abs(places[2:] - places[:-2])[:, np.newaxis]
-        share = np.abs(places[1:-1] - places[:-2])[:, np.newaxis] / width
-        bend = np.abs(gap[1:-1] - gap[:-2] - (gap[2:] - gap[:-2]) * share)
-        bend = np.pad(
-            np.where(width <= _SHORT, bend, np.nan), ((1, 1), (0, 0)), constant_values=np.nan
-        )
-        most = _CAUTION * np.fmax(bend[1:], bend[:-1]) + _slack(np.fmax(own[1:], own[:-1]))
+        gap, margin = loss - own, width**2 * np.abs(own[1:-1])
+        smooth = (bend(own) <= margin) & (bend(loss) <= margin)
+        bent = np.where(width <= _SHORT, np.where(smooth, bend(gap), np.inf), np.nan)
+        bent = np.pad(bent, ((1, 1), (0, 0)), constant_values=np.nan)
+        most = _CAUTION * np.fmax(bent[1:], bent[:-1]) + _slack(np.fmax(own[1:], own[:-1]))
         return np.asarray(np.fmin(gap[1:], gap[:-1]) > most)
 
 
