@@ -12,7 +12,6 @@ from benchmarks import (
     break_even,
     core_tables,
     enumeration,
-    filter,
     growth,
     methods,
     peers,
@@ -45,7 +44,6 @@ def main() -> None:
     plausible.main()
     answers.main()
     core_tables.main()
-    filter.main()
     break_even.main()
     peers.main()
     methods.main()

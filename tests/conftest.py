@@ -27,8 +27,7 @@ from dse.model.problem import Problem
 from dse.parametric.infeasible import require_any_feasible
 from dse.plugins import registry
 from dse.reports import plots
-from dse.runs.runner import run_study
-from dse.runs.solved import Options, Run
+from dse.runs.runner import Options, Run, run_study
 from dse.study import study
 
 settings.register_profile("any machine", deadline=None)

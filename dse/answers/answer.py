@@ -40,9 +40,8 @@ from dse.reports.front_view import Ranges
 from dse.reports.sections import OneScreen, Section
 from dse.reports.text import change, in_words, listed, percent
 from dse.runs import runner
-from dse.runs.notes import implausible
-from dse.runs.ranges import gaps_of, spread_of
-from dse.runs.solved import KnownFront, Options
+from dse.runs.manifest import gaps_of, implausible, spread_of
+from dse.runs.runner import KnownFront, Options
 from dse.search.exact.work import EffortError, limited
 from dse.search.settings import Budget
 from dse.study.assumptions import assumptions_of, unpublished

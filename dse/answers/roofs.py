@@ -22,7 +22,7 @@ from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.sections import Section
 from dse.reports.text import change, in_words, listed, percent
-from dse.runs.ranges import spreads_of
+from dse.runs.manifest import spreads_of
 from dse.study.demand import RATE
 
 FACTORS = np.exp2(np.arange(-32, 33) / 4)

@@ -37,7 +37,7 @@ from dse.reports.text import (
     percent,
     plural,
 )
-from dse.runs.solved import KnownFront
+from dse.runs.runner import KnownFront
 from dse.search.outcome import UNFINISHED
 from dse.study.overrides import Sweep
 from dse.study.scenario import field_path

@@ -22,8 +22,7 @@ from dse.model.problem import Problem
 from dse.model.space import blocks
 from dse.reports.sections import Section
 from dse.reports.text import SHOWN_ROUNDING, in_words, listed, percent, rule_text
-from dse.runs.runner import ENUMERABLE
-from dse.runs.solved import KnownFront
+from dse.runs.runner import ENUMERABLE, KnownFront
 from dse.search import Outcome
 from dse.search.exact.work import CHUNK
 from dse.study.demand import RATE

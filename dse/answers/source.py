@@ -11,7 +11,7 @@ from dse.files.document import Document
 from dse.model.evaluation import LEDGER
 from dse.runs import finished, runner
 from dse.runs.finished import Finished
-from dse.runs.solved import KnownFront, KnownFronts, Options, Run
+from dse.runs.runner import KnownFront, KnownFronts, Options, Run
 from dse.search.outcome import UNFINISHED
 from dse.search.settings import Budget
 

@@ -20,7 +20,7 @@ from dse.parametric.flips import flips_section, without_flips
 from dse.parametric.ranges import ranges_section
 from dse.reports.sections import Reporter, Section
 from dse.runs.design_names import read_design
-from dse.runs.solved import KnownFront, KnownFronts, Options
+from dse.runs.runner import KnownFront, KnownFronts, Options
 from dse.sampling.report import UncertaintyReport, uncertainty_of
 from dse.search import Progress
 from dse.search.settings import Budget, budget_of

@@ -13,8 +13,7 @@ from dse.files.document import Assignments, Document, no_such
 from dse.files.json import reason
 from dse.runs.finished import Finished, read_run
 from dse.runs.result import Result, run_place
-from dse.runs.runner import run_study
-from dse.runs.solved import Options, Run
+from dse.runs.runner import Options, Run, run_study
 from dse.runs.status import Status, status_of
 from dse.search import Progress, Stop
 from dse.search.settings import budget_of

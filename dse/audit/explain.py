@@ -40,7 +40,7 @@ from dse.runs import finished, runner
 from dse.runs.design_names import exact_name, read_design
 from dse.runs.finished import Finished
 from dse.runs.measurements import measurement_of, require_figures
-from dse.runs.solved import Options, Run
+from dse.runs.runner import Options, Run
 from dse.study.field_kinds import axes_labels
 from dse.study.overrides import sweep_of
 from dse.study.scenario import field_path

@@ -26,10 +26,9 @@ from dse.reports.text import listed, plural, rule_text
 from dse.runs import finished, record
 from dse.runs.design_names import exact_name
 from dse.runs.finished import BOUND_TOLERANCE, Finished, stands_for
-from dse.runs.manifest import front_facts, study_facts
-from dse.runs.notes import FrontOfPart
+from dse.runs.manifest import FEASIBLE, FrontOfPart, front_facts, study_facts
+from dse.runs.record import EVALUATIONS, FRONT, read_evaluations
 from dse.runs.runner import measure_front
-from dse.runs.tables import EVALUATIONS, FEASIBLE, FRONT, read_evaluations
 from dse.search import Progress
 from dse.study import study
 from dse.study.study import Study

@@ -93,17 +93,7 @@ class Evaluator(Protocol):
 
 @dataclass(frozen=True)
 class RecordedEvaluator:
-    """Evaluator of a finished run, which measures no more.
-
-    Attributes
-    ----------
-    identity
-        As in `Evaluator`.
-    found
-        The requested designs and their measurements.
-    outputs
-        As in `Evaluator`.
-    """
+    """Evaluator of a finished run, which measures no more than the designs `found`."""
 
     identity: str
     found: Sequence[tuple[Mapping[str, Value], Measurement]] = field(hash=False, repr=False)

@@ -4,7 +4,8 @@ Each row is a field of a section: the columns that it may set, one per unit, and
 
 kind
     ``integer`` for a whole number, ``zero`` if 0 is allowed, ``counts`` for things of which a
-    share is a value, too, on request.
+    share is a value, too, on request.  First ``mix`` if sizes with their shares are a value, too,
+    or ``arrivals`` for the words of arrivals.  ``duration`` for a time in minutes or hours, too.
 among
     The only values.
 neutral

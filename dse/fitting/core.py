@@ -340,7 +340,7 @@ def _fitted(
     if found is None or table is None:
         return None
     columns = tables.called(table, stage.columns, reader.below("columns"))
-    kept = tables.restricted(table, columns, stage.parameters, reader.below("parameters"))
+    kept = tables.TableColumns(table, columns, reader).restricted(stage.parameters)
     for number, name in enumerate(stage.designs or ()):
         if name not in found.names:
             rule, remedy = "the table has no such design", nearest(name, found.names)

@@ -1,4 +1,4 @@
-"""Designs measured by several workers, each as often as necessary."""
+"""Designs measured by several workers, each as often as necessary, and the wing as one record."""
 
 from __future__ import annotations
 
@@ -6,19 +6,31 @@ import shutil
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from tempfile import TemporaryDirectory
 from threading import Event, Thread
-from typing import Any, Protocol, Self
+from typing import Any, Self
 from uuid import uuid4
 
-from dse.contract.evaluators import Evaluator, Measurement, Value, key
-from dse.errors import FOREIGN, DseError, OutputError, extra_module
+from dse import search
+from dse.algebra.units import duration
+from dse.contract.evaluators import Evaluator, Measurement, RecordedEvaluator, Value, key
+from dse.errors import FOREIGN, BudgetError, DseError, MeasurementError, OutputError, extra_module
+from dse.measure.evaluate import measured_quantities, measuring_lines, with_axes
 from dse.measure.evaluators import FunctionEvaluator
-from dse.search import FAILING
+from dse.measure.store import carry, kept_run, rows_in, stored_run
+from dse.model.measured import Design, MeasurementSetup
+from dse.model.problem import Problem
+from dse.reports.text import plural
+from dse.runs.measurements import ONLY_RUNS, causes_of, causes_text
+from dse.search import FAILING, SearchSettings
 from dse.search.exact.work import StopError
+from dse.study.measuring import Measuring, Working
+from dse.study.schema import EvaluateSection
 from dse.workers.programs import STOP_PERIOD_S, SUPERVISOR_PATIENCE_S
 
 REPEATED = ("exit", "signal", "timeout", "output", "worker")
@@ -34,7 +46,7 @@ Ended = Sequence[tuple[int, Measurement]]
 """Numbers and measurements of ended attempts."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Attempt:
     """One measurement of a design, in a folder that may be kept after a failure."""
 
@@ -50,30 +62,10 @@ class FailingError(StopError):
     way = FAILING
 
 
-class Workers(AbstractContextManager["Workers"], Protocol):
-    """Threads or machines that carry out attempts."""
-
-    @property
-    def size(self) -> int:
-        """Return the number of attempts that they carry out at once."""
-
-    def begin(self, attempt: Attempt) -> None:
-        """Begin an attempt."""
-
-    def ended(self, wait_s: float) -> Ended:
-        """Return the ended attempts, after some time if there is none yet."""
-
-    def drop(self) -> None:
-        """End all attempts."""
-
-
 def attempted(evaluator: Evaluator, attempt: Attempt, stop: Callable[[], bool]) -> Measurement:
     """Measure a design once in a new folder, and delete that unless it is kept.
 
-    Raises
-    ------
-    OutputError
-        The folder cannot be made or written.
+    A folder that cannot be made or written is an `OutputError`.
     """
     begin = time.monotonic()
     try:
@@ -123,13 +115,19 @@ class Threads(AbstractContextManager["Threads"]):
 
     def begin(self, attempt: Attempt) -> None:
         """Start a thread, or measure at once."""
-        arguments = attempt, self.done, self.stop.is_set
+        done, stop = self.done, self.stop.is_set
+
+        def measure() -> None:
+            try:
+                done.put((attempt.number, attempted(self.evaluator, attempt, stop)))
+            except BaseException as error:
+                done.put((attempt.number, error))
+
         if self.in_turn:
-            self._measure(*arguments)
+            measure()
             return
-        thread = Thread(target=self._measure, args=arguments, daemon=True)
-        self.running[attempt.number] = thread
-        thread.start()
+        self.running[attempt.number] = Thread(target=measure, daemon=True)
+        self.running[attempt.number].start()
 
     def ended(self, wait_s: float) -> Ended:
         """Return the first ended attempt."""
@@ -148,17 +146,6 @@ class Threads(AbstractContextManager["Threads"]):
         for thread in self.running.values():
             thread.join(2 * SUPERVISOR_PATIENCE_S)
         self._forget()
-
-    def _measure(
-        self,
-        attempt: Attempt,
-        done: SimpleQueue[tuple[int, Measurement | BaseException]],
-        stop: Callable[[], bool],
-    ) -> None:
-        try:
-            done.put((attempt.number, attempted(self.evaluator, attempt, stop)))
-        except BaseException as error:
-            done.put((attempt.number, error))
 
 
 class Cluster:
@@ -247,6 +234,10 @@ class Cluster:
         return DseError(f"{rule}; what was measured until now is kept")
 
 
+Workers = Threads | Cluster
+"""Threads or machines that carry out `size` attempts at once, until they `drop` them."""
+
+
 def _measure(evaluator: Evaluator, attempt: Attempt, task: str) -> Measurement:
     """Measure in a worker of the cluster, until the scheduler cancels it."""
     import distributed
@@ -264,81 +255,51 @@ def _measure(evaluator: Evaluator, attempt: Attempt, task: str) -> Measurement:
     return attempted(evaluator, attempt, stop)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Terms:
-    """Conditions of measurements.
-
-    Attributes
-    ----------
-    retries
-        Most attempts after a failed one.
-    folder
-        Parent of the working folders, which are named after the `key` of their design.
-    keep
-        Whether working folders of failed designs stay.
-    stop
-        Polled at 10 Hz.  Once it is True, attempts are ended, and only measurements that have
-        just succeeded are returned.
-    may_begin
-        Once it is False, no attempt begins, and those in progress come to their end.
-    """
-
-    retries: int
-    folder: Path
-    keep: bool = True
-    stop: Callable[[], bool] = lambda: False
-    may_begin: Callable[[], bool] = lambda: True
-
-
 def measured(
     evaluator: Evaluator,
     designs: Sequence[Mapping[str, Value]],
-    workers: int | Workers,
-    terms: Terms,
+    crew: Workers,
+    working: Working,
+    folder: Path,
+    retries: int,
 ) -> Iterator[tuple[int, Measurement]]:
     """Yield position and measurement of each design, as they end.
 
-    A failed design is tried again after those that wait for their first attempt.  Its measurement
-    is the last one, with the number of attempts and the time of all.
+    Each has a working folder in `folder`, named after its `key`, which stays after a failure in
+    the folder of a run.  A failed design is tried again, at most `retries` times, after those that
+    wait for their first attempt.  Its measurement is the last one, with the number of attempts and
+    the time of all.  An evaluator that cannot be started at all is a `DseError`, as every design
+    would fail in the same way.
 
-    Raises
-    ------
-    DseError
-        The evaluator cannot be started at all, so that every design would fail in the same way.
-    OutputError
-        Working folders cannot be written.
+    Once `working.stop`, polled at 10 Hz, is True, attempts are ended, and only measurements that
+    have just succeeded are returned.  Once its time is spent, no attempt begins, and those in
+    progress come to their end.
     """
+    stop, may_begin = working.stop or (lambda: False), working.spending.may_begin
+    keep = working.options.folder is not None
     waiting, running = deque(range(len(designs))), set[int]()
     before: dict[int, Measurement] = {}
-    own = Threads(evaluator, workers) if isinstance(workers, int) else nullcontext(workers)
-    with own as crew:
-        try:
-            while (waiting or running) and not terms.stop():
-                while waiting and len(running) < crew.size and terms.may_begin():
-                    number = waiting.popleft()
-                    running.add(number)
-                    crew.begin(_attempt(evaluator, number, designs[number], terms))
-                if not running and not terms.may_begin():
-                    return
-                for number, found in crew.ended(STOP_PERIOD_S):
-                    if terms.stop() and found.failed:
-                        continue  # the stop may be the cause
-                    running.remove(number)
-                    total = _total(before.get(number), found)
-                    if total.kind in REPEATED and total.attempts <= terms.retries:
-                        before[number] = total
-                        waiting.append(number)
-                    else:
-                        yield number, total
-        finally:
-            crew.drop()
-
-
-def _attempt(
-    evaluator: Evaluator, number: int, design: Mapping[str, Value], terms: Terms
-) -> Attempt:
-    folder = terms.folder / key(evaluator.identity, design)[:16]
-    return Attempt(number=number, design=design, folder=folder, keep=terms.keep)
+    try:
+        while (waiting or running) and not stop():
+            while waiting and len(running) < crew.size and may_begin():
+                number = waiting.popleft()
+                running.add(number)
+                place = folder / key(evaluator.identity, designs[number])[:16]
+                crew.begin(Attempt(number, designs[number], place, keep))
+            if not running and not may_begin():
+                return
+            for number, found in crew.ended(STOP_PERIOD_S):
+                if stop() and found.failed:
+                    continue  # the stop may be the cause
+                running.remove(number)
+                total = _total(before.get(number), found)
+                if total.kind in REPEATED and total.attempts <= retries:
+                    before[number] = total
+                    waiting.append(number)
+                else:
+                    yield number, total
+    finally:
+        crew.drop()
 
 
 def _total(before: Measurement | None, found: Measurement) -> Measurement:
@@ -349,3 +310,107 @@ def _total(before: Measurement | None, found: Measurement) -> Measurement:
         return found
     attempts, seconds = before.attempts + found.attempts, before.seconds + found.seconds
     return replace(found, attempts=attempts, seconds=seconds)
+
+
+@contextmanager
+def let_measure(
+    problem: Problem,
+    section: EvaluateSection | None,
+    working: Working | None,
+    settings: SearchSettings,
+) -> Iterator[None]:
+    """Open the measurements of a search, except for a finished run.
+
+    It is a `MeasurementError` to measure without `working`, or if all requested designs failed.
+    """
+    setup = problem.measured.setup if problem.measured else None
+    if setup is None or isinstance(setup.evaluator, RecordedEvaluator) or section is None:
+        yield
+    elif working is None:
+        raise MeasurementError(ONLY_RUNS)
+    else:
+        with _opened(setup, section, working, search.planned(problem, settings)):
+            yield
+    if setup is not None and setup.failures and not setup.ledger.evaluated:
+        early = working is not None and working.spending.failing != ""
+        found = (causes_of(setup.seen.values(), failed=failed) for failed in (True, False))
+        causes = (line for each in found for line in causes_text(each, setup.unit_names))
+        count = plural(len(setup.seen), "design")
+        stopped = ", and no more were tried (evaluate.stop_at_failures)" if early else ""
+        raise MeasurementError("\n".join([f"none of {count} could be measured{stopped}:", *causes]))
+
+
+@contextmanager
+def _opened(
+    setup: MeasurementSetup, section: EvaluateSection, working: Working, planned: int
+) -> Iterator[None]:
+    options = working.options
+    crew: Workers = Threads(setup.evaluator, options.workers or section.workers)
+    if options.dask is not None:
+        crew = Cluster(setup.evaluator, options.dask)
+    with _working_folder(options.folder) as folder, crew as workers:
+        ask = partial(_measured, setup, section, working, workers, folder, planned)
+        with setup.measuring(ask, working.spending):
+            yield
+
+
+@contextmanager
+def _working_folder(kept: Path | None) -> Iterator[Path]:
+    if kept is None:
+        with TemporaryDirectory(prefix="dse-measuring-", ignore_cleanup_errors=True) as name:
+            yield Path(name)
+        return
+    kept.mkdir(exist_ok=True)
+    try:
+        yield kept
+    finally:
+        with suppress(OSError):  # unless it holds folders of failed designs
+            kept.rmdir()
+
+
+def _measured(
+    setup: MeasurementSetup,
+    section: EvaluateSection,
+    working: Working,
+    workers: Workers,
+    folder: Path,
+    planned: int,
+    designs: Sequence[Design],
+) -> Iterator[tuple[int, Measurement]]:
+    """Yield the position and measurement of each design, and report the progress."""
+    spending, progress, done = working.spending, working.progress, 0
+    before, failed = len(setup.seen), len(setup.failures)
+    if spending.failing:
+        raise FailingError(spending.failing)
+    found = measured(setup.evaluator, designs, workers, working, folder, section.retries)
+    with spending.measuring():
+        for done, (position, measurement) in enumerate(found, 1):
+            failed += measurement.failed
+            spending.took(measurement)
+            spending.met(measurement, section.stop_at_failures)
+            if progress is not None:
+                progress(before + done, planned)
+            if tell := getattr(progress, "tell", None):  # it shows the present work in words
+                tell(f"{min(len(designs) - done, workers.size)} running, {failed} failed")
+            yield position, measurement
+            if spending.failing:
+                raise FailingError(spending.failing)
+    if working.stop is not None and working.stop():
+        raise StopError("it was interrupted")
+    if done < len(designs):
+        raise BudgetError(
+            f"the budget of time is used: measuring took {duration(spending.elapsed_s)} of "
+            f"{duration(spending.time_s)}, and a design takes up to {duration(spending.longest_s)}"
+        )
+
+
+WING = Measuring(
+    quantities=measured_quantities,
+    pool_axes=with_axes,
+    lines=measuring_lines,
+    measures=let_measure,
+    keeps=kept_run,
+    carry=carry,
+    rows=rows_in,
+    stored=stored_run,
+)

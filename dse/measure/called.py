@@ -25,11 +25,8 @@ def outcome(function: Callable[..., Any], design: Mapping[str, Any]) -> tuple[st
         if not isinstance(found, Mapping):
             rule = f"the function returns a {type(found).__name__}, not a dict of its outputs"
             return "output", rule, ""
-        return (
-            "",
-            "",
-            json.dumps({str(name): value for name, value in found.items()}, default=_plain),
-        )
+        named = {str(name): value for name, value in found.items()}
+        return "", "", json.dumps(named, default=_plain)
     except MemoryError:
         raise
     except (Exception, SystemExit) as error:  # anything that a foreign function raises

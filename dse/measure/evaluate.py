@@ -9,8 +9,8 @@ import math
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -25,16 +25,8 @@ from dse.files.document import Document
 from dse.files.headers import DIMENSIONLESS
 from dse.files.inputs import Input, base_of, content_of, locate
 from dse.files.json import read_regular, reason
-from dse.measure.evaluators import (
-    PLACES,
-    Command,
-    Declared,
-    FileFunction,
-    FunctionEvaluator,
-    code_identity,
-    require_function,
-    wrong_arguments,
-)
+from dse.measure import evaluators
+from dse.measure.evaluators import Declared
 from dse.model.measured import MOST_CODES, MeasuredColumns, MeasurementSetup, MemoryCache
 from dse.model.problem import Problem
 from dse.model.space import Axis, Space, unit_names_of
@@ -45,9 +37,6 @@ from dse.study.field_kinds import written_unit
 from dse.study.reader import Path, Reader
 from dse.study.tables import column_quantity, columns_of, read_input, refuse_impossible
 
-_PLAIN = ("", *DIMENSIONLESS)
-"""Texts of no unit."""
-
 LARGEST_FILE_BYTE = 16 * 2**20
 """Largest file whose content is part of an evaluator."""
 
@@ -57,39 +46,30 @@ AxisUnits = Mapping[str, str | None]
 """Written unit of each axis, or None for choices."""
 
 
-@dataclass(frozen=True)
-class Outputs:
-    """Measured outputs: their units and places in the study by quantity, and their ranges."""
-
-    units: Mapping[str, str]
-    places: Mapping[str, Path]
-    declared: Declared
-
-
-def outputs_of(section: schema.EvaluateSection, reader: Reader) -> Outputs:
-    """Return the outputs of a section."""
+def outputs_of(section: schema.EvaluateSection, taken: Collection[str], reader: Reader) -> Declared:
+    """Return the outputs of a section.  Quantities that the study sets are `taken`."""
     found: dict[str, str] = {}
-    places: dict[str, Path] = {}
     ranges: dict[str, tuple[float, float]] = {}
     stated: set[str] = set()
-    for name, written in section.outputs.items():
-        place: Path = ("outputs", name)
-        about = written
+    for name, about in section.outputs.items():
         if not isinstance(about, schema.OutputSection):
             about = schema.OutputSection(unit=about)
-        with reader.at(place):
+        with reader.at(("outputs", name)):
             quantity, unit = _quantity(name, about.unit)
             if quantity in found:
                 raise UnitError(f"two outputs are {quantity}", "write one of them")
-            found[quantity], places[quantity] = unit, (*reader.path, *place)
+            found[quantity] = unit
             ranges |= _range(quantity, unit, about)
             stated |= {quantity} if about.least is not None else set()
+            if quantity in taken:
+                rule = f"{quantity} is set by this study, and cannot be measured as well"
+                raise UnitError(rule, "rename one of them")
     if not section.outputs:
         rule = "a measurement has at least one output"
         reader.fault(("outputs",), rule, "add for instance `outputs: {area: um2}`", "")
     signs = section.infeasible.exit if section.infeasible else ()
     exits = (signs,) if isinstance(signs, int) else tuple(signs)
-    return Outputs(found, places, Declared(ranges=ranges, stated=frozenset(stated), exits=exits))
+    return Declared(units=found, ranges=ranges, stated=frozenset(stated), exits=exits)
 
 
 def _range(quantity: str, unit: str, about: schema.OutputSection) -> dict[str, tuple[float, float]]:
@@ -115,22 +95,19 @@ def _quantity(name: str, unit: str | int | None) -> tuple[str, str]:
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise UnitError("the name of an output is letters, digits and _", "rename it")
     if unit is None:
-        rule = "an output has a unit"
-        raise UnitError(
-            rule, f"write for instance `{name}: um2`, or `{name}: 1` for a plain number"
-        )
-    unit = "" if str(unit) in _PLAIN else str(unit)
+        remedy = f"write for instance `{name}: um2`, or `{name}: 1` for a plain number"
+        raise UnitError("an output has a unit", remedy)
+    unit = "" if str(unit) in DIMENSIONLESS else str(unit)
     suffix = units.factor(unit)[1]
     own = units.suffix(name)
     if own and own != suffix:
-        raise UnitError(
-            f"{name} is in {units.label(name)}, not in {unit or 'no unit'}", "rename it"
-        )
+        rule = f"{name} is in {units.label(name)}, not in {unit or 'no unit'}"
+        raise UnitError(rule, "rename it")
     return name if own or not suffix else f"{name}_{suffix}", unit
 
 
 def evaluator_of(
-    section: schema.EvaluateSection, outputs: Outputs, axis_units: AxisUnits, reader: Reader
+    section: schema.EvaluateSection, outputs: Declared, axis_units: AxisUnits, reader: Reader
 ) -> Evaluator | None:
     """Return the evaluator of a section, or None after an error."""
     if reader.document.recorded is not None:
@@ -163,13 +140,13 @@ def evaluator_of(
         reader.fault((), rule, "name its arguments and the axes alike", "")
     except ValueError:
         pass  # a function of C has no known arguments
-    known = _known(section, outputs, reader, function=code_identity(function))
-    return FunctionEvaluator(function=function, **known)
+    known = _known(section, outputs, reader, function=evaluators.code_identity(function))
+    return evaluators.FunctionEvaluator(function=function, **known)
 
 
 def _file_function(
-    section: schema.EvaluateSection, outputs: Outputs, axis_units: AxisUnits, reader: Reader
-) -> FileFunction | None:
+    section: schema.EvaluateSection, outputs: Declared, axis_units: AxisUnits, reader: Reader
+) -> evaluators.FileFunction | None:
     """Return a function in a file in the study's folder, which is read but not imported."""
     written = str(section.function)
     name, _, function = written.rpartition(":")
@@ -184,25 +161,25 @@ def _file_function(
         reader.fault(where, f"{name} cannot be read: {reason(error)}", base_of(reader.document), "")
         return None
     with reader.at(where):
-        require_function(text, function, axis_units)
+        evaluators.require_function(text, function, axis_units)
     known = _known(section, outputs, reader, function=written) | _limits(section)
-    return FileFunction(
+    return evaluators.FileFunction(
         file=str(place.absolute()), name=function, beside=str(place.parent.absolute()), **known
     )
 
 
 def _command(
-    section: schema.EvaluateSection, outputs: Outputs, axis_units: AxisUnits, reader: Reader
-) -> Command:
+    section: schema.EvaluateSection, outputs: Declared, axis_units: AxisUnits, reader: Reader
+) -> evaluators.Command:
     arguments = [str(argument) for argument in section.command or ()]
-    for name in [name for name in axis_units if name in PLACES]:
+    for name in [name for name in axis_units if name in evaluators.PLACES]:
         rule = f"{{{name}}} stands for something else in a command"
         replace(reader, path=("axes",)).fault((name,), rule, "rename the axis", repr(name))
     where = reader.below("command")
-    for position, rule, remedy in wrong_arguments(arguments, axis_units):
+    for position, rule, remedy in evaluators.wrong_arguments(arguments, axis_units):
         where.fault((position,), rule, remedy)
     _require_program(arguments[0], where.below(0))
-    return Command(
+    return evaluators.Command(
         arguments=tuple(arguments),
         beside=str(FilePath(reader.document.file).parent.absolute()),
         units={name: unit for name, unit in axis_units.items() if unit},
@@ -214,10 +191,8 @@ def _command(
 def _limits(section: schema.EvaluateSection) -> dict[str, Any]:
     """Return the limits of a program."""
     timeout, memory = section.timeout, section.memory
-    return {
-        "timeout_s": None if timeout is None else timeout.value,
-        "memory_byte": None if memory is None else int(memory.value),
-    }
+    most = None if memory is None else int(memory.value)
+    return {"timeout_s": None if timeout is None else timeout.value, "memory_byte": most}
 
 
 def _require_program(program: str, reader: Reader) -> None:
@@ -238,7 +213,7 @@ def _require_program(program: str, reader: Reader) -> None:
 
 
 def _known(
-    section: schema.EvaluateSection, outputs: Outputs, reader: Reader, **parts: object
+    section: schema.EvaluateSection, outputs: Declared, reader: Reader, **parts: object
 ) -> dict[str, Any]:
     """Return the arguments of any evaluator: outputs, their ranges, and its identity.
 
@@ -248,7 +223,7 @@ def _known(
     parts |= {"outputs": dict(outputs.units), "version": version}
     parts["files"] = _file_hashes(section, reader)
     identity = json.dumps({name: part for name, part in parts.items() if part}, sort_keys=True)
-    return {"outputs": outputs.units, "identity": identity, "declared": outputs.declared}
+    return {"outputs": outputs.units, "identity": identity, "declared": outputs}
 
 
 def _file_hashes(section: schema.EvaluateSection, reader: Reader) -> dict[str, str]:
@@ -304,60 +279,51 @@ def measured_quantities(
     written: schema.StudyFile, space: Space, reader: Reader
 ) -> tuple[MeasuredColumns | None, dict[str, Objective]]:
     """Return the measured columns of a study, and their quantities.  Errors are added."""
-    section = written.evaluate or schema.EvaluateSection()
-    outputs = outputs_of(section, reader.below("evaluate"))
+    section, here = written.evaluate or schema.EvaluateSection(), reader.below("evaluate")
     taken = {name for axis in space.axes for name in axis.columns} | set(space.constants)
-    for name in sorted(taken & outputs.units.keys()):
-        rule = f"{name} is set by this study, and cannot be measured as well"
-        reader.fault(outputs.places[name], rule, "rename one of them")
-    for name in sorted(map(units.stem, outputs.units.keys() - taken)):
-        if name in written.axes and name not in schema.DECLARED:
-            rule = "it is an output as well, and a name stands for one of them"
-            reader.fault(("axes", name), rule, "rename the axis or the output", repr(name))
-    measured = _measured_of(written, outputs, space, reader)
+    outputs = outputs_of(section, taken, here)
+    own = written.axes.keys() - schema.DECLARED.keys()
+    for name in sorted(own & {*map(units.stem, outputs.units.keys() - taken)}):
+        rule = "it is an output as well, and a name stands for one of them"
+        reader.fault(("axes", name), rule, "rename the axis or the output", repr(name))
     source = section.function or (str(section.command[0]) if section.command else "a function")
     about = {"words": "What is measured", "source": f"measured by {source}"}
-    return measured, {name: column_quantity(name, **about) for name in outputs.units}
-
-
-def _measured_of(
-    written: schema.StudyFile, outputs: Outputs, space: Space, reader: Reader
-) -> MeasuredColumns | None:
-    """Return the measured columns of a study, or None after an error."""
-    section, here = written.evaluate or schema.EvaluateSection(), reader.below("evaluate")
+    quantities = {name: column_quantity(name, **about) for name in outputs.units}
     before = len(reader.faults)
-    own = written.axes.keys() - schema.DECLARED.keys()
-    free = [place for place, axis in enumerate(space.axes) if axis.name in own]
+    free = tuple(place for place, axis in enumerate(space.axes) if axis.name in own)
     axes = [space.axes[place] for place in free]
-    if not axes:
-        rule = "a design that is measured differs in axes of the study, and it has none of its own"
-        here.fault((), rule, "add for instance `axes: {unroll: [1, 2, 4]}`", "")
-    axis_units = {
-        axis.name: written_unit(written.axes[axis.name]) if axis.ordered else None for axis in axes
-    }
-    evaluator = evaluator_of(section, outputs, axis_units, here)
+    evaluator = evaluator_of(section, outputs, _axis_units(written, axes, here), here)
     pool = _pool(written, space.axes, reader) if axes else None
     if evaluator is None or len(reader.faults) > before:
-        return None
+        return None, quantities
     setup = _setup(evaluator, outputs, axes, reader.document)
-    return MeasuredColumns(setup, tuple(free), tuple(outputs.units), pool=pool)
+    return MeasuredColumns(setup, free, tuple(outputs.units), pool=pool), quantities
+
+
+def _axis_units(written: schema.StudyFile, axes: Sequence[Axis], reader: Reader) -> AxisUnits:
+    if not axes:
+        rule = "a design that is measured differs in axes of the study, and it has none of its own"
+        reader.fault((), rule, "add for instance `axes: {unroll: [1, 2, 4]}`", "")
+    return {
+        axis.name: written_unit(written.axes[axis.name]) if axis.ordered else None for axis in axes
+    }
 
 
 def _setup(
-    evaluator: Evaluator, outputs: Outputs, axes: Sequence[Axis], document: Document
+    evaluator: Evaluator, outputs: Declared, axes: Sequence[Axis], document: Document
 ) -> MeasurementSetup:
     """Return the measurements of an evaluator, for a finished run those on these axes."""
     cache: MeasurementCache = MemoryCache()
     found = {}
     if isinstance(evaluator, RecordedEvaluator):
         found = {
-            key(evaluator.identity, design): (design, measurement)
-            for design, measurement in evaluator.found
-            if all(design.get(axis.name) in axis.places for axis in axes)
+            key(evaluator.identity, pair[0]): pair
+            for pair in evaluator.found
+            if all(pair[0].get(axis.name) in axis.places for axis in axes)
         }
         cache.keep({one: pair[1] for one, pair in found.items()}, {})
     elif document.caches is not None:
-        cache = document.caches(evaluator.identity, outputs.declared.ranges)
+        cache = document.caches(evaluator.identity, outputs.ranges)
     return MeasurementSetup(evaluator, cache, found, unit_names_of(axes))
 
 

@@ -46,18 +46,14 @@ class UnusableOutputError(DseError):
 
 @dataclass(frozen=True, kw_only=True)
 class Declared:
-    """Declaration of outputs besides their units.
+    """Declaration of outputs, by quantity.
 
-    Attributes
-    ----------
-    ranges
-        Least and most possible value in SI, by quantity.  A value outside is an accident.
-    stated
-        Quantities whose least value is in the study.
-    exits
-        Exit statuses of infeasible designs.
+    These are their units, their least and most possible values in SI, beyond which a value is an
+    accident, the quantities whose least value the study `stated`, and the exit statuses of
+    infeasible designs.
     """
 
+    units: Mapping[str, str] = field(default_factory=dict, hash=False)
     ranges: Ranges = field(default_factory=dict, hash=False)
     stated: frozenset[str] = frozenset()
     exits: Sequence[int] = ()
@@ -69,21 +65,11 @@ NO_OUTPUTS = Declared()
 def values(
     text: bytes, outputs: Mapping[str, str], file: str, declared: Declared = NO_OUTPUTS
 ) -> dict[str, float]:
-    """Return the outputs in a text, in SI, by quantity.
+    """Return the outputs in a whole text, called `file` in messages, in SI, by quantity.
 
     A text that begins with a brace is an object of JSON.  Lines of any other text count that
-    begin with the name of an output, with or without its unit suffix.
-
-    Parameters
-    ----------
-    text
-        The whole text.
-    outputs
-        Unit of numbers without a unit, by quantity.
-    file
-        Name of the text in messages.
-    declared
-        Ranges of the outputs.
+    begin with the name of an output, with or without its unit suffix.  `outputs` are the units of
+    numbers without a unit.
 
     Raises
     ------
@@ -101,8 +87,7 @@ def values(
     written = _written(pairs, outputs, file)
     found = {name: _value(written[name], name, unit, file) for name, unit in outputs.items()}
     for quantity, number in found.items():
-        wrong = _wrong(number, quantity, declared)
-        if wrong:
+        if wrong := _wrong(number, quantity, declared):
             raise UnusableOutputError(f"{file}: {stem(quantity)}: {show(number, quantity)}{wrong}")
     return found
 
@@ -196,10 +181,7 @@ def _wrong(number: float, quantity: str, declared: Declared) -> str:
 def read(path: Path) -> bytes:
     """Return the beginning of a file, one byte more than `values` takes.
 
-    Raises
-    ------
-    UnusableOutputError
-        It cannot be read, or is not a file: a pipe would block.
+    It is an `UnusableOutputError` if it cannot be read, or is not a file: a pipe would block.
     """
     try:
         if not path.is_file():
@@ -230,16 +212,12 @@ class Command:
     arguments
         The program and its arguments.  ``{axis}`` is replaced by the value of an axis, ``{input}``
         and ``{output}`` by the paths of the two files, ``{study}`` by `beside`.
-    outputs, identity
-        As in `dse.contract.evaluators.Evaluator`.
     beside
         The folder of the study, where the relative path of a program begins.
     units
         Unit of the numbers of an axis for the program, by axis, or SI.
     timeout_s, memory_byte
         Limits of an attempt and of each process, or None for the limits of the machine.
-    declared
-        Exit statuses and ranges.
     """
 
     arguments: Sequence[str]
@@ -317,13 +295,7 @@ class Command:
 
 @dataclass(frozen=True, kw_only=True)
 class FileFunction(Command):
-    """A function of a file of Python, which a program calls with the axes in SI.
-
-    Attributes
-    ----------
-    file, name
-        Path of the file, and name of the function.
-    """
+    """A function, by `name`, of a `file` of Python, which a program calls with the axes in SI."""
 
     arguments: Sequence[str] = ()
     file: str
@@ -333,19 +305,11 @@ class FileFunction(Command):
         return [sys.executable, "-P", called.__file__, self.file, self.name]
 
     def _values(self, ended: Ended, folder: Path) -> dict[str, float]:
-        kind, cause, text = json.loads(read(folder / OUTPUT_NAME))
-        if kind:
-            raise UnusableOutputError(cause, kind)
-        return values(text.encode(), self.outputs, RETURNED, self.declared)
+        return _returned(self, *json.loads(read(folder / OUTPUT_NAME)))
 
 
 def placeholders(arguments: Iterable[str]) -> Iterator[str]:
-    """Yield the name of each placeholder in arguments.
-
-    Raises
-    ------
-    ValueError
-        A brace is neither doubled nor closed.
+    """Yield the name of each placeholder, or raise `ValueError` for a brace that is not closed.
 
     Examples
     --------
@@ -403,16 +367,9 @@ def _number(value: Value, unit: str) -> int | float | str:
 class FunctionEvaluator:
     """A function with an argument for each axis, which returns outputs by name.
 
-    Attributes
-    ----------
-    function
-        Gets numbers in SI and choices as texts, as keyword arguments.  Returns numbers in the
-        units of `outputs`, or texts with their own (``"3 mW"``).  Raises `InfeasibleDesign` for an
-        infeasible design.  Any other exception is an accident.
-    outputs, identity
-        As in `dse.contract.evaluators.Evaluator`.
-    declared
-        Ranges of the outputs.
+    It gets numbers in SI and choices as texts, as keyword arguments.  It returns numbers in the
+    units of `outputs`, or texts with their own (``"3 mW"``), and raises `InfeasibleDesign` for an
+    infeasible design.  Any other exception is an accident.
     """
 
     function: Callable[..., Mapping[str, float | str]]
@@ -424,23 +381,24 @@ class FunctionEvaluator:
         self, design: Mapping[str, Value], folder: Path, stop: Callable[[], bool]
     ) -> Measurement:
         """Measure one design once.  Exceptions of the function become causes."""
-        kind, cause, text = outcome(self.function, design)
-        if not kind:
-            try:
-                found = values(text.encode(), self.outputs, RETURNED, self.declared)
-                return Measurement(values=found)
-            except UnusableOutputError as error:
-                kind, cause = error.kind, str(error)
-        return Measurement(values={}, cause=cause, kind=kind)
+        try:
+            found = _returned(self, *outcome(self.function, design))
+            return Measurement(values=found)
+        except UnusableOutputError as error:
+            return Measurement(values={}, cause=str(error), kind=error.kind)
+
+
+def _returned(
+    evaluator: FunctionEvaluator | FileFunction, kind: str, cause: str, text: str
+) -> dict[str, float]:
+    """Return the outputs of a function from what `outcome` returned for it."""
+    if kind:
+        raise UnusableOutputError(cause, kind)
+    return values(text.encode(), evaluator.outputs, RETURNED, evaluator.declared)
 
 
 def require_function(text: str, name: str, axes: Collection[str]) -> None:
-    """Raise an error if a Python file lacks a function of these axes, without running it.
-
-    Raises
-    ------
-    UnitError
-        With rule and remedy.
+    """Raise `UnitError` if a Python file lacks a function of these axes, without running it.
 
     Examples
     --------

@@ -11,10 +11,11 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, cast
 
 from pydantic import TypeAdapter
 
@@ -25,11 +26,10 @@ from dse.files.document import EVALUATE, IN_MEMORY, Document
 from dse.files.json import jsonable
 from dse.files.whole_folders import WorkingFolder, flush
 from dse.files.yaml import flow_yaml
-from dse.measure.attempts import FailingError
 from dse.reports.text import plural
 from dse.runs.measurements import retry_text
 from dse.runs.record import MANIFEST
-from dse.runs.solved import inputs_of
+from dse.runs.runner import inputs_of, points_of
 from dse.study import study
 from dse.study.goals import Options
 from dse.study.measuring import (
@@ -42,7 +42,7 @@ from dse.study.measuring import (
     StoredRun,
     time_measuring,
 )
-from dse.study.overrides import Sweep, at_value, sweep_of
+from dse.study.overrides import Sweep, sweep_of
 
 APPLICATION = 0x44534531
 """Mark of an SQLite file that is a store (``DSE1`` in ASCII)."""
@@ -63,8 +63,6 @@ _MOST_BYTE = 1 << 32
 WRITER_WAIT_S = 60.0
 """Longest time to wait for another process that writes."""
 
-GO_ON = "go on with --resume (`resume` in Python)"
-
 COPY = "put back a copy of it, or remove it and begin again"
 
 _ROWS: tuple[TypeAdapter[Any], ...] = (TypeAdapter(StoredMeasurement), TypeAdapter(RunRecord))
@@ -74,13 +72,8 @@ _ROWS: tuple[TypeAdapter[Any], ...] = (TypeAdapter(StoredMeasurement), TypeAdapt
 def open_store(folder: Path) -> Store:
     """Return the store in the folder of a run for writing, a new one if there is none.
 
-    All of it is read and checked: some 20 microseconds a row.
-
-    Raises
-    ------
-    StoreError
-        The store is damaged, of another program or version, cannot be written, or is on a network
-        file system.
+    All of it is read and checked: some 20 microseconds a row.  It is a `StoreError` if the store is
+    damaged, of another program or version, cannot be written, or is on a network file system.
     """
     path = folder / STORE
     _require_files(folder)
@@ -101,12 +94,7 @@ def open_to_read(folder: Path) -> Store:
     """Return the store in a folder for reading, even while another process writes to it.
 
     SQLite recovers a store after a kill if it may be written.  Otherwise it must have been closed,
-    without a log.
-
-    Raises
-    ------
-    StoreError
-        There is none, it is damaged, of another version, or read-only after a kill.
+    without a log.  It is a `StoreError` if there is none, it is damaged or of another version.
     """
     path = folder / STORE
     _require_files(folder)
@@ -206,32 +194,21 @@ def _errors_of(path: Path) -> Iterator[None]:
         reason = getattr(error, "strerror", None) or str(error)
         full = "full" in reason or "space" in reason
         remedy = "free some space" if full else "name another folder, or repair this one"
-        raise StoreError(f"{path} cannot be used: {reason}; {remedy} and {GO_ON}") from error
+        remedy += " and go on with --resume (`resume` in Python)"
+        raise StoreError(f"{path} cannot be used: {reason}; {remedy}") from error
     except (sqlite3.Error, ValueError, MemoryError) as error:
         raise _damaged(path, error or "it asks for too much memory") from error
 
 
-class Store:
+class Store(AbstractContextManager["Store"]):
     """Measurements on disk, as a context that closes them.
 
-    Attributes
-    ----------
-    path, connection
-        The database.
-    found
-        Measurements by `dse.contract.evaluators.key`, in their order.
-    record
-        The record of the run, or None before it begins.
+    They are `found` by `dse.contract.evaluators.key`, in their order.  The `record` of the run is
+    None before it begins.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
-        """Read everything.
-
-        Raises
-        ------
-        StoreError
-            A row does not have its checksum, or is missing.
-        """
+        """Read everything, or raise `StoreError` for a row that is missing or wrong."""
         self.path, self.connection = path, connection
         self.found: dict[str, StoredMeasurement] = {}
         self.record: RunRecord | None = None
@@ -248,10 +225,6 @@ class Store:
             except (ValueError, TypeError, RecursionError) as error:
                 raise _damaged(path, f"row {cells[0]}: {error}") from error
 
-    def __enter__(self) -> Self:
-        """Return the store."""
-        return self
-
     def __exit__(self, *_: object) -> None:
         """Close the store."""
         self.close()
@@ -267,11 +240,8 @@ class Store:
     def keep(self, rows: Iterable[StoredMeasurement]) -> None:
         """Store all new measurements, or none, on disk before this returns.
 
-        Raises
-        ------
-        StoreError
-            The disk refuses.  The store is then closed, as one of its pages may be in the memory
-            of the system only.  Earlier rows stay.
+        If the disk refuses, the store is closed, as one of its pages may be in the memory of the
+        system only.  Earlier rows stay.
         """
         new = {row.key: row for row in rows if row.key not in self.found}
         numbered = enumerate(new.values(), len(self) + 1)
@@ -293,15 +263,9 @@ class Store:
 
     def _write(self, how: str, rows: Sequence[Sequence[Any]]) -> None:
         try:
-            with _errors_of(self.path):
-                self.connection.execute("BEGIN IMMEDIATE")
-                try:
-                    self.connection.executemany(f"{how} INTO evaluations VALUES (?, ?, ?)", rows)
-                    self.connection.execute("COMMIT")
-                except BaseException:
-                    with suppress(sqlite3.Error):  # a failed COMMIT may have rolled back
-                        self.connection.execute("ROLLBACK")
-                    raise
+            with _errors_of(self.path), self.connection as connection:  # all of it, or nothing
+                connection.execute("BEGIN IMMEDIATE")
+                connection.executemany(f"{how} INTO evaluations VALUES (?, ?, ?)", rows)
         except StoreError:
             self.close()
             raise
@@ -316,10 +280,7 @@ def stored_cells(number: int, row: StoredMeasurement | RunRecord) -> tuple[int, 
 def read_cells(cells: Sequence[Any]) -> StoredMeasurement | RunRecord:
     """Return the measurement in some cells, or the record of the run in those of row 0.
 
-    Raises
-    ------
-    ValueError
-        The checksum is wrong, or the content is no such row.
+    It is a `ValueError` if the checksum is wrong, or the content is no such row.
     """
     number, text, checksum = cells
     if hashlib.sha256(f"{number} {text}".encode()).hexdigest() != checksum:
@@ -337,18 +298,18 @@ class StoreCache:
     """
 
     store: Store
+    lent: Mapping[str, StoredMeasurement]
     identity: str
-    lent: Mapping[str, StoredMeasurement] = field(default_factory=dict)
     ranges: Ranges = field(default_factory=dict)
 
     def known(self, keys: Sequence[str]) -> dict[str, Measurement]:
         """Return the stored measurements among these keys."""
         own = self.store.found
-        rows = [self.lent[name] for name in keys if name in self.lent and name not in own]
-        pairs = [(row.design, row.measurement) for row in rows if self._holds(row.measurement)]
+        lent = [self.lent[name] for name in keys if name in self.lent and name not in own]
+        held = [row for row in lent if self._holds(row.measurement)]
+        pairs = [(row.design, replace(row.measurement, attempts=0)) for row in held]
         if pairs:
-            lent = ((design, replace(found, attempts=0)) for design, found in pairs)
-            self.store.keep(stored_rows(self.identity, lent))
+            self.store.keep(stored_rows(self.identity, pairs))
         return {name: own[name].measurement for name in keys if name in own}
 
     def _holds(self, found: Measurement) -> bool:
@@ -386,7 +347,7 @@ def rows_in(folder: Path) -> Sequence[StoredMeasurement]:
 def run_record(document: Document, options: Options) -> RunRecord:
     """Return the record of a run."""
     sweep = sweep_of(document)
-    prepared = study.prepare(document if sweep is None else at_value(document, sweep, 0))
+    prepared = study.prepare(points_of(document, sweep)[0])
     measured, settings = prepared.problem.measured, options.apply(prepared.settings)
     if measured is None:
         raise TypeError("a run of models keeps no record before its end")
@@ -450,12 +411,8 @@ def kept_run(
 ) -> Iterator[tuple[Document, Options, str]]:
     """Yield a study whose measurements are kept, its options, and the command that resumes it.
 
-    The note of an error that ends it has the command.
-
-    Raises
-    ------
-    OutputError
-        The folder has measurements, and `options` does not resume, or the study is another one.
+    The note of an error that ends it has the command.  It is an `OutputError` if the folder has
+    measurements, and `options` does not resume, or the study is another one.
     """
     record, folder = run_record(document, options), place.place
     resume = resume_command(record, place.target)
@@ -475,13 +432,9 @@ def kept_run(
         with open_store(folder) as store:
             _require_same(store, record, place.target)
             spent_s = time_measuring(store.found.values())
-
-            def cache(identity: str, ranges: Ranges) -> StoreCache:
-                return StoreCache(store, identity, lent, ranges)
-
             inside = replace(options, folder=folder / MEASURING, spent_s=spent_s)
             try:
-                yield replace(document, caches=cache), inside, resume
+                yield replace(document, caches=partial(StoreCache, store, lent)), inside, resume
             except BaseException as error:
                 _note_how_to_go_on(error, folder, resume)
                 raise
@@ -490,13 +443,7 @@ def kept_run(
 
 
 def _require_same(store: Store, record: RunRecord, folder: Path) -> None:
-    """Store the record of a run, after a refusal to resume another one.
-
-    Raises
-    ------
-    OutputError
-        With a line for each changed field.
-    """
+    """Store the record of a run, or raise `OutputError` with each changed field of another run."""
     new = asdict(record)
     old = asdict(store.record) if store.record and len(store) else new
     changed = [line for name in _SAME for line in _changes(name, old[name], new[name])]
@@ -532,7 +479,7 @@ def _changes(path: str, before: Any, after: Any) -> Iterator[str]:
 def _note_how_to_go_on(error: BaseException, folder: Path, command: str) -> None:
     if isinstance(error, InfeasibleError | StudyError):
         return
-    kept, in_vain = "what was measured is", isinstance(error, FailingError)
+    kept, in_vain = "what was measured is", getattr(error, "way", "") == search.FAILING
     with suppress(StoreError):  # after an error of the disk
         if not (rows := rows_in(folder)):
             return
@@ -576,13 +523,7 @@ def _odd(folder: str, names: list[str]) -> list[str]:
 
 
 def stored_run(folder: Path) -> StoredRun | None:
-    """Return the content of the store of a run, which may go on meanwhile, None without a record.
-
-    Raises
-    ------
-    StoreError
-        It cannot be read.
-    """
+    """Return the store of a run, which may go on meanwhile, or None without a record."""
     with open_to_read(folder) as store:
         if store.record is None:
             return None

@@ -32,13 +32,7 @@ MARGIN = 1e-9
 
 @dataclass(frozen=True)
 class Bounds:
-    """The bounds of a problem's losses and violations.
-
-    Attributes
-    ----------
-    problem
-        The problem whose quantities, constraints and requirements are bounded.
-    """
+    """The bounds of a problem's losses and violations."""
 
     problem: Wired
 

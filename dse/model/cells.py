@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,26 +19,8 @@ from dse.model.space import Points, Space, coarsened
 
 
 @dataclass(frozen=True)
-class CellBounds:
-    """Least and most loss (n, m) and violation (n, k) of each cell's designs, or NaN if unknown."""
-
-    loss_low: NDArray[np.float64]
-    loss_high: NDArray[np.float64]
-    violation_low: NDArray[np.float64]
-    violation_high: NDArray[np.float64]
-
-
-@dataclass(frozen=True)
 class Cells:
-    """The designs of a problem in cells.
-
-    Attributes
-    ----------
-    problem
-        The problem of the designs.
-    steps
-        Number of consecutive values of each axis in a cell.
-    """
+    """The designs of a problem in cells of so many consecutive values of each axis."""
 
     problem: Problem
     steps: tuple[int, ...]
@@ -55,10 +37,10 @@ class Cells:
 
     def bounds(
         self, points: Points, changed: Mapping[str, Any] | None = None, *, draws: int = 1
-    ) -> CellBounds:
-        """Return the bounds of losses and violations of all designs of cells.
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the least losses (n, m) and violations (n, k) of cells' designs, NaN if unknown.
 
-        The ends hold for the numbers as they are computed, bit by bit.  `changed` and `draws` are
+        They hold for the numbers as they are computed, bit by bit.  `changed` and `draws` are
         as in `Problem.evaluate`.
         """
         problem = self.problem
@@ -70,11 +52,8 @@ class Cells:
             violation += [rule.enclosed_violation(columns) for rule in problem.constraints]
         goals = problem.goals
         loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in goals]
-        pairs = [ends(column) for column in (*loss, *violation)]
-        low, high = (matrix_of(side, shape) for side in zip(*pairs, strict=True))
-        count = len(goals)
-        best, worst = rounded(low[:, :count]), rounded(high[:, :count])
-        return CellBounds(best, worst, low[:, count:], high[:, count:])
+        low = matrix_of([ends(column)[0] for column in (*loss, *violation)], shape)
+        return rounded(low[:, : len(goals)]), low[:, len(goals) :]
 
     def _columns(self, points: Points, changed: Mapping[str, Any]) -> dict[str, Any]:
         problem = self.problem
@@ -113,11 +92,6 @@ def _made(step: Step, columns: dict[str, Any]) -> Any:
         return step(columns)
     except ContractError:
         return _ANYTHING
-
-
-def cells_of(problem: object, steps: Sequence[int]) -> Cells | None:
-    """Return the cells of a problem, or None for a search space without a model."""
-    return Cells(problem, tuple(steps)) if isinstance(problem, Problem) else None
 
 
 def opaque(problem: Problem) -> dict[str, str]:

@@ -6,7 +6,7 @@ fleet may also mix designs of the family.  Capacities, areas and powers of insta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import Any
@@ -26,14 +26,9 @@ SLACK = 1e-9
 
 
 class OpenCounts:
-    """Enclosed counts of a partial fleet, as bandwidth that they add.
+    """Enclosed counts of a partial fleet, as bandwidth that they add at full clock.
 
-    Attributes
-    ----------
-    any
-        True if any instance may be added to the least counts.
-    least, most
-        Added bandwidth at full clock: the least that carries the floor, and the most.
+    The least carries the floor.  `any` is True if an instance may be added to the least counts.
     """
 
     def __init__(self, fleet: Fleet, floor: Column) -> None:
@@ -176,8 +171,8 @@ class Fleet:
 
     def largest(self, metric: Column) -> Any:
         """Return the largest `metric` of any design in use, 0 for an empty fleet."""
-        values = (_of(metric, position) for position in self.positions)
-        used = (np.where(some, value, 0.0) for some, value in zip(self._used, values, strict=True))
+        groups = zip(self.counts, self.positions, strict=True)
+        used = (np.where(count > 0, metric[..., at], 0.0) for count, at in groups)
         known = reduce(np.maximum, used)
         if self.opened is None or not self.opened.any:
             return known
@@ -221,37 +216,20 @@ class Fleet:
             return None
         return OpenCounts(self, self.floor)
 
-    @cached_property
-    def _used(self) -> list[Any]:
-        """Return whether there is any instance, group by group."""
-        return [count > 0 for count in self.counts]
-
-    @cached_property
-    def _count_ends(self) -> tuple[list[Column], list[Column]]:
-        """Return least and largest counts, the same lists if all counts are known."""
-        if all(map(is_exact, self.counts)):
-            return self.counts, self.counts
-        lows, highs = zip(*map(ends, self.counts), strict=True)
-        return list(lows), list(highs)
-
     def _sum(self, metric: Column) -> Any:
         """Return the sum over all instances of a metric that is not negative."""
-        values = [_of(metric, position) for position in self.positions]
-        least, most = self._count_ends
-        low = _weighted(least, values)
-        return low if least is most else Enclosure(ends(low)[0], ends(_weighted(most, values))[1])
+        values = [metric[..., at] for at in self.positions]
+        if all(map(is_exact, self.counts)):
+            return _weighted(self.counts, values)
+        low, high = (_weighted(some, values) for some in zip(*map(ends, self.counts), strict=True))
+        return Enclosure(ends(low)[0], ends(high)[1])
 
 
-def _weighted(counts: list[Column], values: list[Column]) -> Column:
+def _weighted(counts: Sequence[Column], values: Sequence[Column]) -> Column:
     result = counts[0] * values[0]
     for count, value in zip(counts[1:], values[1:], strict=True):
         result = result + count * value
     return result
-
-
-def _of(metric: Column, positions: NDArray[np.int64]) -> Column:
-    """Return a metric of the designs at `positions`, in each draw if there are several."""
-    return metric[..., positions]
 
 
 Traits = Mapping[str, Column]

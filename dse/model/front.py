@@ -16,20 +16,6 @@ from dse.errors import ContractError
 from dse.model.evaluation import distinct_rows
 from dse.model.space import Index, Points, as_index
 
-SMALL = 128
-"""Largest number of rows that numpy compares, in a quarter of a millisecond at most."""
-
-SMALL_FRONT = 16_384
-"""Number of rows below which all are compared with each other at once.  That takes a millisecond,
-and a first look for dominated rows would cost as much as it saves."""
-
-SAMPLE, PIVOTS = 1_024, 8
-"""Rows in a sample of more rows, and rows of it, with the least sums, that are compared with all
-rows before the full comparison."""
-
-_CHUNK = 16_384
-"""Rows that stay in the cache."""
-
 _TOGETHER = 32_768
 """Number of pairs of rows compared at once.  One by one, calls would take most of the time."""
 
@@ -55,16 +41,7 @@ def comparing() -> Any:
 
 
 def nondominated(loss: ArrayLike) -> NDArray[np.bool_]:
-    """Return whether no other row dominates each row.  Equal rows are kept together.
-
-    Parameters
-    ----------
-    loss
-        (n, m), m >= 1, finite, minimised.
-
-    Returns
-    -------
-    (n,) bool
+    """Return whether no other row dominates each row of (n, m).  Equal rows are kept together.
 
     Raises
     ------
@@ -72,12 +49,7 @@ def nondominated(loss: ArrayLike) -> NDArray[np.bool_]:
         A loss is NaN or infinite, or the array is not (n, m) with m >= 1.
     """
     losses = as_losses(loss)
-    kept = np.zeros(len(losses), dtype=bool)
-    if len(losses) <= SMALL:
-        kept[nondominated_by(losses, losses)] = True
-        return kept
-    rows = _hopeful(losses) if len(losses) >= SMALL_FRONT else np.arange(len(losses))
-    kept[rows] = comparing().is_nondominated(losses[rows], keep_weakly=True)
+    kept: NDArray[np.bool_] = comparing().is_nondominated(losses, keep_weakly=True)
     return kept
 
 
@@ -173,17 +145,6 @@ def _among(rows: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np
     return np.isin(which[len(others) :], which[: len(others)])
 
 
-def _hopeful(losses: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the rows that a few pivots do not dominate."""
-    # rows may come in an order, so the sample is not every n-th of them
-    sample = losses[np.random.default_rng(0).integers(0, len(losses), SAMPLE)]
-    pivots = sample[np.argpartition(_scaled_sum(sample), PIVOTS)[:PIVOTS]]
-    starts = range(0, len(losses), _CHUNK)
-    return np.concatenate(
-        [start + nondominated_by(losses[start : start + _CHUNK], pivots) for start in starts]
-    )
-
-
 def _scaled_sum(losses: NDArray[np.float64]) -> Column:
     """Return the sum of the losses of each row (n,), each over its range among all rows."""
     spread = np.ptp(losses, axis=0)
@@ -199,15 +160,10 @@ def bend(loss: ArrayLike) -> Column:
     plane through the m corners with one objective at its worst and all others at their best.  For
     two objectives that is the line through the two ends of the front.
 
-    Parameters
-    ----------
-    loss
-        (n, m), n >= 1, finite, minimised.  Rows of a front.
-
     Raises
     ------
     ContractError
-        There is no row, or a loss is NaN or infinite.
+        There is no row (n, m), or a loss is NaN or infinite.
     """
     losses = some_losses(loss)
     spread = np.ptp(losses, axis=0)

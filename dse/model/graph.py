@@ -102,12 +102,8 @@ def _fits(shape: tuple[int, ...], given: tuple[int, ...]) -> bool:
 class Graph:
     """Objectives that `inputs` can feed, each looked up on request.
 
-    Attributes
-    ----------
-    quantities
-        Objectives by name.  A lookup may import one, and an iteration all of them.
-    inputs
-        Columns that a study sets.  A quantity among them has this value.
+    A lookup of a quantity may import it, and an iteration all of them.  A quantity among the
+    inputs, which a study sets, has this value.
     """
 
     quantities: Mapping[str, Objective]
@@ -245,10 +241,7 @@ class Failures:
     def column(self, step: Step, columns: Mapping[str, Any]) -> Column:
         """Return the column of a step, with NaN for the designs for which it fails.
 
-        Raises
-        ------
-        EvaluationError
-            It fails only for whole columns, not for a single design.
+        A step that fails only for whole columns, not for a single design, is an error.
         """
         try:
             return step(columns)

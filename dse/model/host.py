@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import inspect
 from collections import ChainMap
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.contract import Alone, Column, Objective, Requirement
+from dse.contract import Alone, Column, Objective
 from dse.model.evaluation import Evaluation, Problem
-from dse.model.graph import Graph, Step, wire
-from dse.model.space import NOWHERE, Axis, Index, Points, Space, as_index, constant, one_block
+from dse.model.graph import Graph, wire
+from dse.model.space import NOWHERE, Index, Points, Space, as_index, constant, one_block
 
 INTERFACE = "interface_"
 
@@ -36,33 +35,16 @@ def hosts_among(points: Points) -> NDArray[np.bool_] | None:
 
 @dataclass(frozen=True)
 class HostAlone:
-    """A study whose host does the work without accelerators.
+    """A study whose host does the work without accelerators, by its quantities.
 
-    Attributes
-    ----------
-    graph
-        Its quantities.
-    about
-        The columns that replace others, and the host's own columns.
-    requirements
-        The requirements that apply to the host.
-    places
-        Indices of the axes that it takes.
-    unknown
-        Missing facts for its comparison, or empty if it is a design.
+    `about` has the columns that replace others, and the host's own.  `places` are the axes that it
+    takes, and `unknown` are facts that its comparison lacks, none if it is a design.
     """
 
     graph: Graph
     about: Alone
-    requirements: tuple[Requirement, ...]
     places: tuple[int, ...]
     unknown: tuple[str, ...]
-
-    @cached_property
-    def numbers(self) -> Mapping[str, Column]:
-        """Return the columns that have one value then."""
-        given = self.about.columns.items()
-        return {name: constant(value) for name, value in given if not isinstance(value, str)}
 
     def problem(self, whole: Problem) -> Problem:
         """Return the host as a separate problem, or None if it cannot be compared."""
@@ -79,20 +61,20 @@ class HostAlone:
         return (*(name for name in self.about.own if name not in known), *self.unknown, *few)
 
     def _problem(self, whole: Problem) -> Problem:
-        space = whole.space
-        axes = tuple(self._taken(space.axes[place]) for place in self.places)
+        about, space = self.about, whole.space
+        axes = [
+            replace(axis, columns={n: v for n, v in axis.columns.items() if keeps(about, n)})
+            for axis in (space.axes[place] for place in self.places)
+        ]
+        given = about.columns.items()
+        fixed = {name: constant(one) for name, one in given if not isinstance(one, str)}
         return replace(
             whole,
-            space=Space(axes, {**space.constants, **self.numbers}),
+            space=Space(tuple(axes), {**space.constants, **fixed}),
             stages=(),
             graph=self.graph,
-            requirements=self.requirements,
+            requirements=whole.bound_requirements,
             beside=False,
-        )
-
-    def _taken(self, axis: Axis) -> Axis:
-        return replace(
-            axis, columns={n: v for n, v in axis.columns.items() if keeps(self.about, n)}
         )
 
     def kept(self, changed: Mapping[str, Any] | None, alone: NDArray[np.bool_]) -> dict[str, Any]:
@@ -118,14 +100,16 @@ def host_alone(problem: Problem) -> HostAlone | None:
     space = problem.space
     columns = {*space.constants, *(name for axis in space.axes for name in axis.columns)}
     given = {name for name in columns if keeps(about, name)}
-    graph = _rewired(problem, about, given)
-    named = set().union(*(rule.names for rule in problem.constraints))
-    wanted = dict.fromkeys([*(goal.name for goal in problem.goals), *sorted(named)])
-    steps = [step for step in map(graph.bind, problem.bound_requirements) if step is not None]
-    rules = tuple(step.plugin for step in steps if isinstance(step.plugin, Requirement))
-    taken = _taken_by(graph, wanted, steps) & given
+    others = {name: other for name, other in about.columns.items() if isinstance(other, str)}
+    aliases = {name: standing_for(name, other) for name, other in others.items()}
+    inputs = given | (about.columns.keys() - others.keys())
+    graph = wire(ChainMap(aliases, problem.graph.quantities), inputs)
+    steps = filter(None, map(graph.bind, problem.bound_requirements))
+    taken = {*problem.in_use, *(name for step in steps for name in step.arguments)}
+    taken |= {name for step in graph.closure(taken) for name in step.arguments}
+    taken &= given
     places = tuple(place for place, axis in enumerate(space.axes) if taken & axis.columns.keys())
-    return HostAlone(graph, about, rules, places, _unknown(problem, graph, about, wanted))
+    return HostAlone(graph, about, places, _unknown(problem, graph, about.cost, others))
 
 
 def _compared(problem: Problem) -> Alone | None:
@@ -141,35 +125,16 @@ def _compared(problem: Problem) -> Alone | None:
     return replace(about, columns={**about.columns, **dict.fromkeys(own, 0.0)})
 
 
-def _aliases(about: Alone) -> dict[str, str]:
-    """Return the columns that equal others without accelerators."""
-    return {name: other for name, other in about.columns.items() if isinstance(other, str)}
-
-
-def _rewired(problem: Problem, about: Alone, given: set[str]) -> Graph:
-    """Return the quantities of a study that the host has, from the `given` columns."""
-    others = _aliases(about)
-    aliases = {name: standing_for(name, other) for name, other in others.items()}
-    inputs = given | (about.columns.keys() - others.keys())
-    return wire(ChainMap(aliases, problem.graph.quantities), inputs)
-
-
-def _taken_by(graph: Graph, wanted: Iterable[str], steps: Iterable[Step]) -> set[str]:
-    """Return the columns that quantities and requirements take, and all behind them."""
-    taken = {*wanted, *(name for step in steps for name in step.arguments)}
-    return taken | {name for step in graph.closure(taken) for name in step.arguments}
-
-
 def _unknown(
-    problem: Problem, graph: Graph, about: Alone, wanted: Iterable[str]
+    problem: Problem, graph: Graph, cost: str, others: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """Return the first kind of facts that the comparison of the host lacks."""
-    known, others = problem.graph.provides, _aliases(about).items()
-    lacking = [other for name, other in others if known(name) and not graph.provides(other)]
-    unknown = lacking or [name for name in wanted if not graph.provides(name)]
+    """Return the first kind of facts that the comparison lacks.  `others` replace columns."""
+    known = problem.graph.provides
+    lacking = [one for name, one in others.items() if known(name) and not graph.provides(one)]
+    unknown = lacking or [name for name in problem.in_use if not graph.provides(name)]
     counted = {step.name for step in graph.closure(goal.name for goal in problem.goals)}
-    if not unknown and about.cost not in counted:
-        unknown = [f"an objective that counts {about.cost}"]
+    if not unknown and cost not in counted:
+        unknown = [f"an objective that counts {cost}"]
     return tuple(unknown)
 
 

@@ -37,12 +37,7 @@ JOINS = {"sum": np.add, "least": np.minimum, "largest": np.maximum}
 class Influence:
     """Influence of traits on the losses of the problem of `bounds`.
 
-    Attributes
-    ----------
-    bounds
-        Bounds of the problem.
-    settled
-        Quantities that are the same in every design that reaches the demand.
+    `settled` are quantities that are the same in every design that reaches the demand.
     """
 
     bounds: Bounds

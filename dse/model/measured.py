@@ -178,19 +178,18 @@ class MeasurementSetup:
         """
         keys = [key(self.evaluator.identity, design) for design in designs]
         wanted = dict(zip(keys, designs, strict=True))
-        known = dict(self.cache.known(keys))
+        found = dict(self.cache.known(keys))
         if ask and self._ask is not None:
-            known = self._request(self._ask, wanted, known)
-        return [known.get(one, UNKNOWN) for one in keys]
+            for measurement in found.values():
+                self.spending.took(measurement)
+            self._request(self._ask, wanted, found)
+        return [found.get(one, UNKNOWN) for one in keys]
 
     def _request(
-        self, ask: Ask, wanted: Mapping[str, Design], known: Mapping[str, Measurement]
-    ) -> dict[str, Measurement]:
-        """Measure designs that are not known, and return all known measurements."""
-        found = dict(known)
-        for measurement in known.values():
-            self.spending.took(measurement)
-        missing = [one for one in wanted if one not in known]
+        self, ask: Ask, wanted: Mapping[str, Design], found: dict[str, Measurement]
+    ) -> None:
+        """Measure designs, and add them to those found."""
+        missing = [one for one in wanted if one not in found]
         coming = ask([wanted[one] for one in missing]) if missing else ()
         try:
             for position, measurement in coming:  # stored as soon as it ends
@@ -200,7 +199,6 @@ class MeasurementSetup:
                 found[one] = measurement
         finally:  # finished measurements count, whatever ends the rest
             self.seen |= {one: (wanted[one], found[one]) for one in wanted if one in found}
-        return found
 
 
 def ledger_of_measured(found: Sequence[Measurement], *, unknown: int = 0) -> Ledger:
@@ -336,27 +334,18 @@ class Beforehand:
         """Return whether each design (n,) misses a rule whatever its measurement would be."""
         if not self.any:
             return np.zeros(len(points), dtype=bool)
-        missing = self._missing(points)
-        if self.pool is None:
-            return missing
-        sizes = self._problem.sizes
-        designs, pool = (
-            np.ravel_multi_index(tuple(one.T), sizes) for one in (as_index(points), self.pool)
-        )
-        return missing | ~np.isin(designs, pool)
-
-    def _missing(self, points: Points) -> NDArray[np.bool_]:
-        """Return whether each design (n,) misses a constraint or a requirement."""
-        if not (self.rules or self.steps):
-            return np.zeros(len(points), dtype=bool)
         nothing = dict.fromkeys(self._measured.outputs, np.full(1, np.nan))
         names = {name for rule in self.rules for name in rule.names}
         names |= {name for step in self.steps for name in step.arguments}
         columns = self._problem.columns(points, names, nothing, self.steps)
         missed = [missed_by(step, step(columns)) for step in self.steps]
         missed += [rule.violation(columns) for rule in self.rules]
-        found = matrix_of(missed, shape_of(points))
-        return np.asarray((found > 0).any(axis=1))
+        missing = np.asarray((matrix_of(missed, shape_of(points)) > 0).any(axis=1))
+        if self.pool is None:
+            return missing
+        both = (as_index(points), self.pool)
+        designs, pool = (np.ravel_multi_index(tuple(one.T), self._problem.sizes) for one in both)
+        return missing | ~np.isin(designs, pool)
 
     @property
     def count(self) -> int | None:

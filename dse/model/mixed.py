@@ -31,14 +31,9 @@ SharedSizes = tuple[tuple[float, float], ...]
 
 @dataclass(frozen=True)
 class Parted:
-    """A mix of sizes of which some stay on the host.
+    """A mix of sizes, and the share of all tasks that is offloaded.  Other sizes stay on the host.
 
-    Attributes
-    ----------
-    share
-        Share of all tasks that is offloaded.
-    offloaded, staying
-        The sizes that are offloaded and the sizes that stay, with shares that add up to 1 of each.
+    The shares of sizes that are offloaded, and of those that stay, add up to 1 each.
     """
 
     share: float
@@ -62,14 +57,8 @@ class Mixed(Mapping[str, Objective]):
     """Objectives by name, of offloads of several sizes.
 
     The column `SIZE` holds the mean of the offloaded sizes.  If it is changed, all sizes
-    change in proportion.
-
-    Attributes
-    ----------
-    objectives
-        Objectives of offloads of one size.
-    parts
-        The mix.  For several policies, one mix for each of them.
+    change in proportion.  `objectives` are of offloads of one size, and `parts` the mix, or one mix
+    for each of several policies.
     """
 
     objectives: Mapping[str, Objective]

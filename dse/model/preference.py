@@ -81,10 +81,7 @@ class Preference:
     def within(self, tolerance: float) -> Preference:
         """Return the same preference with another tolerance, a share of the best.
 
-        Raises
-        ------
-        ExpressionError
-            The knee has no tolerance, or there is no other objective to decide.
+        The knee has none, nor has a study without another objective to decide.
         """
         if tolerance and self.expression is None:
             rule = "the knee weighs all objectives and leaves nothing to a tolerance"
@@ -134,13 +131,7 @@ class Preference:
     def keys(self, problem: Problem, merit: Matrix, loss: Matrix) -> tuple[Matrix, ...]:
         """Return the values that decide, the most important first.  Less is better.
 
-        Parameters
-        ----------
-        problem
-            The study's problem.
-        merit, loss
-            Minimised value (..., n), infinite for designs that must not be chosen, and the
-            losses (..., n, m).
+        The merit (..., n) is infinite for designs that must not be chosen.  Losses are (..., n, m).
         """
         losses = [loss[..., column] for column in range(loss.shape[-1])]
         if not self.tolerance:

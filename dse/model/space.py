@@ -94,14 +94,8 @@ class Block:
     """Consecutive designs of a space that form a product of ranges of its axes.
 
     Evaluated by broadcasting: an axis contributes each of its values once, in a separate
-    dimension, so work that depends on few axes is done once for all others.
-
-    Attributes
-    ----------
-    sizes
-        Number of values of each axis of the whole space.
-    ranges
-        First position and number of positions of each axis.
+    dimension, so work that depends on few axes is done once for all others.  The whole space has
+    `sizes`, and `ranges` are the first position and the number of positions of each axis.
     """
 
     sizes: tuple[int, ...]

@@ -80,7 +80,10 @@ def hypervolume(loss: ArrayLike, reference: ArrayLike, *, ideal: ArrayLike | Non
     if not len(inside):
         return NO_VOLUME
     if ideal is not None:
-        inside, corner = _in_box(inside, corner, np.asarray(ideal, dtype=np.float64))
+        best = np.asarray(ideal, dtype=np.float64)
+        if best.shape != corner.shape or not (best < corner).all():
+            raise ContractError("the ideal point must be better than the reference everywhere")
+        inside, corner = (inside - best) / (corner - best), np.ones_like(corner)
     for rows in (inside, inside[nondominated(inside)]):
         if exact_work(*rows.shape) <= MOST_EXACT_WORK:
             return Volume(float(comparing().hypervolume(rows, corner)))
@@ -95,13 +98,6 @@ def _inside(losses: Matrix, reference: ArrayLike) -> tuple[Matrix, Column]:
             f"a reference point of {corner.size} numbers does not fit {losses.shape[1]} objectives"
         )
     return losses[(losses < corner).all(axis=1)], corner
-
-
-def _in_box(inside: Matrix, corner: Column, best: Column) -> tuple[Matrix, Column]:
-    """Return rows and reference point as shares of the box from the ideal point `best`."""
-    if best.shape != corner.shape or not (best < corner).all():
-        raise ContractError("the ideal point must be better than the reference everywhere")
-    return (inside - best) / (corner - best), np.ones_like(corner)
 
 
 def exact_work(rows: int, objectives: int) -> int:
@@ -155,13 +151,6 @@ ROWS, WORK = 500, 100_000
 """Most designs of a stored front, and most `exact_work`."""
 
 
-def quick_part(front: Matrix) -> Matrix:
-    """Return some rows of a front (n, m), evenly, whose hypervolume is quick to compute."""
-    while len(front) > ROWS or exact_work(*front.shape) > WORK:
-        front = front[::2]
-    return front
-
-
 class History:
     """Fronts of a search at numbers of evaluations that grow geometrically."""
 
@@ -173,7 +162,9 @@ class History:
         """Store the losses (n, m) of the front after `evaluated` designs, if it is time."""
         due = not self._kept or evaluated >= APART * self._kept[-1][0]
         if due and len(front) and np.isfinite(front).all():
-            self._kept.append((evaluated, quick_part(front).copy()))
+            while len(front) > ROWS or exact_work(*front.shape) > WORK:
+                front = front[::2]  # evenly, so that its hypervolume is quick to compute
+            self._kept.append((evaluated, front.copy()))
 
     def growth(self, evaluated: int, front: Matrix) -> tuple[tuple[int, float], ...]:
         """Return evaluations, and the front's share of the last hypervolume at that time.

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import chain, pairwise
 from typing import Any, TypeVar
 
@@ -24,7 +24,6 @@ from dse.contract import SIZE
 from dse.errors import ContractError, DseError, NotFiniteError, TooLargeError, UnitError
 from dse.model.cells import Cells
 from dse.model.evaluation import distinct
-from dse.model.front import dominated_by_point, nondominated
 from dse.model.problem import Problem
 from dse.model.space import Index, Space, as_index, coarsened, one_block
 from dse.parametric.perturbed import (
@@ -95,21 +94,21 @@ _GROWTH = 16
 class Span:
     """Two values of a number, possibly equal, between which designs are bounded.
 
-    `worst` are losses (h, m) that feasible designs have at most between them, (0, m) without any.
-    `touched` is an axis and one of its choices, if only designs with it can improve.
+    `worst` are the losses (m,) that the best known design has at most between them, or None
+    without any.  `touched` is an axis and one of its choices, if only designs with it can improve.
     """
 
     entry: Assumption
     low: float
     high: float
-    worst: Losses
-    touched: tuple[int, int] | None
+    worst: Losses | None
+    touched: tuple[int, int] | None = None
 
 
 def rivals_of(spans: Sequence[Span], column: int | None) -> list[Index | None]:
     """Return for each span the designs (n, d) that may win, or None for too many.
 
-    `column` is the one loss that decides, or None if all designs of the front win.
+    `column` is the one loss that decides, or None if any feasible design wins.
     """
     problem = spans[0].entry.problem
     found: list[Index | None] = [None] * len(spans)
@@ -126,17 +125,18 @@ def rivals_of(spans: Sequence[Span], column: int | None) -> list[Index | None]:
             rows = _descended(wide, some, column)
         rows = [None if one is None else np.vstack([one, problem.hosts]) for one in rows]
         for place, one in zip(places, _open(wide, some, rows, column), strict=True):
-            found[place] = one if one is not None and len(one) <= _FEW else None
+            found[place] = one
     return found
 
 
 def _composed(span: Span, column: int | None) -> Index | None:
+    """Return the designs of mixed fleets that may win."""
     ends = [span.entry.at(value) for value in (span.low, span.high)]
     if ends[0].sizes != ends[1].sizes:  # counts beyond are never the least
         ends = [replace(end, space=widest(end, ends)) for end in ends]
-    worst = span.worst if len(span.worst) else np.full((1, len(ends[0].goals)), np.inf)
+    worst = np.full(len(ends[0].goals), np.inf) if span.worst is None else span.worst
     with limited(designs=_EFFORT):
-        rows = may_beat((ends[0], ends[1]), worst, column)
+        rows = may_beat((ends[0], ends[1]), worst[np.newaxis], column)
     spend(LOOK)  # a result without time left proves nothing
     return rows
 
@@ -155,11 +155,10 @@ def _descended(problem: Problem, spans: Sequence[Span], column: int | None) -> l
         inside = np.indices(ratio).reshape(len(ratio), -1).T
         sizes = np.array(coarsened(problem.space, narrow).sizes)
         for place, cells in enumerate(_open(problem, spans, rows, column, wide)):
-            if cells is None or len(cells) > _FEW:
-                rows[place] = None
-                continue
-            parts = (cells[:, np.newaxis] * ratio + inside).reshape(-1, len(ratio))
-            rows[place] = parts[(parts < sizes).all(axis=1)]
+            rows[place] = None
+            if cells is not None:
+                parts = cells[:, np.newaxis] * ratio + inside
+                rows[place] = parts[(parts < sizes).all(axis=2)]
     return rows
 
 
@@ -170,28 +169,26 @@ def _open(
     column: int | None,
     steps: tuple[int, ...] = (),
 ) -> list[Index | None]:
-    """Return the designs of each span, or cells of `steps` values, that may win."""
+    """Return the designs of each span, or cells of `steps` values, that may win, if few."""
     known = [(span, some) for span, some in zip(spans, rows, strict=True) if some is not None]
     asks = [PerturbedPart(span.entry, (span.low, span.high), some) for span, some in known]
     space = coarsened(problem.space, steps) if steps else problem.space
     every = zip(known, compare_together(problem, space, asks, steps), strict=True)
     left = iter([seen.rows[_may_win(seen, span.worst, column)] for (span, _), seen in every])
-    return [None if some is None else next(left) for some in rows]
+    found = [None if some is None else next(left) for some in rows]
+    return [None if some is None or len(some) > _FEW else some for some in found]
 
 
-def _may_win(seen: Compared, worst: Losses, column: int | None) -> Bool:
-    """Return which designs or cells may replace designs of losses `worst`, (h, m).
+def _may_win(seen: Compared, worst: Losses | None, column: int | None) -> Bool:
+    """Return which designs or cells may replace a design of losses `worst`.
 
     The better of their losses at both ends of a span counts.
     """
-    lowest = np.fmin.reduce(seen.loss)
     possible = ~np.asarray((np.fmin.reduce(seen.violation) > 0).any(axis=1))
-    if column is not None and len(worst):
-        known = np.where(np.isnan(lowest), -np.inf, lowest)
-        return np.asarray(possible & may_replace(known, worst[0], column))
-    for row in worst:
-        possible &= ~dominated_by_point(lowest, row)
-    return np.asarray(possible)
+    if column is None or worst is None:
+        return possible
+    lowest = np.fmin.reduce(seen.loss)
+    return possible & may_replace(np.where(np.isnan(lowest), -np.inf, lowest), worst, column)
 
 
 def _levels(problem: Problem) -> list[tuple[int, ...]]:
@@ -263,11 +260,6 @@ class Line:
         self.spans: list[tuple[float, float, Index]] = []
         self._settings = replace(settings, method="exact", budget=None, options={}, partial=False)
 
-    @property
-    def bounded(self) -> bool:
-        """Whether bounds of the space give the designs that may win between two values."""
-        return not self.sampled or self.entry.problem.size <= LISTED
-
     @cached_property
     def ends(self) -> list[Problem]:
         """Problems with the fewest and the most counts within the limits."""
@@ -304,7 +296,7 @@ class Line:
 
     def span(self, start: float, limit: float) -> tuple[float, Index] | None:
         """Return the end of the span that begins a way to a limit, and its rivals, if known."""
-        for low, high, rows in () if self.sampled else self.spans:
+        for low, high, rows in self.spans:
             if limit >= start and low <= start < high:
                 return min(high, limit), rows
             if limit < start and low < start <= high:
@@ -315,21 +307,15 @@ class Line:
         """Return every design that may win at a value, or None if these are unknown."""
         return next((rows for low, high, rows in self.spans if low <= value <= high), None)
 
-    def bound(self, answer: AnswerDesigns) -> Index:
-        """Return the designs that bound others while an answer holds."""
-        return answer.rows if self.column is not None else self.pool
-
     def learn(self, rows: Index) -> None:
         """Add designs (n, d) to the pool."""
         self.pool = distinct(np.vstack([self.pool, rows]))
 
     def search(self, value: float) -> None:
         """Search the space exactly at a value, and add the winners to the pool."""
-        rows = self.known(value)
-        if rows is not None:
-            seen = self.compare(rows, [value])
-            rows, loss = rows[seen.feasible[0]], seen.loss[0, seen.feasible[0]]
-            return self.learn(rows[nondominated(loss)] if len(rows) else rows)
+        if self.known(value) is not None:
+            self.answer(value)
+            return None
         problem = self.at(value)
         if self.question.feasible:
             design = any_design(problem)
@@ -342,10 +328,9 @@ class Line:
 
     def answer(self, value: float, instead: AnswerDesigns | None = None) -> AnswerDesigns:
         """Return the exact answer at a value, at which `instead` holds no longer."""
-        rows = self.known(value)
-        if rows is None:
+        if self.known(value) is None:
             find_rivals([(self, value, value, self.pool)])
-            rows = self.known(value)
+        rows = self.known(value)
         if rows is None:
             self.search(value)
             rows = self.pool[:0]
@@ -418,35 +403,39 @@ def find_rivals(wanted: Sequence[tuple[Line, float, float, Index]]) -> None:
 
     The best of the last designs of each that are feasible in between bounds others.
     """
-    wanted = [one for one in wanted if one[0].bounded]
-    asks = [
-        (line, rows, line.scale.values(low, high, _PARTS + 1)) for line, low, high, rows in wanted
+    wanted = [one for one in wanted if not one[0].sampled]
+    known = [
+        (line, Span(line.entry, low, high, None), rows)
+        for line, low, high, rows in wanted
+        if not len(rows)
     ]
-    known = []
-    for (line, low, high, _), seen in zip(wanted, compare_lines(asks), strict=True):
-        if isinstance(seen, DseError):
-            continue
-        fits = seen.feasible.all(axis=0)
-        most, best = seen.loss[:, fits].max(axis=0), seen.rows[fits]
-        if line.column is not None and len(most):
-            least = [most[:, line.column].argmin()]
-            most, best = most[least], best[least]
-        same = low != high and fits.any() and bool((seen.loss[:, fits] == seen.loss[0, fits]).all())
-        touched = line.entry.touched if same else None
-        known.append((line, Span(line.entry, low, high, most, touched), best))
-    bound_rivals(known)
+    bounded = [one for one in wanted if len(one[3])]
+    asks = [
+        (line, rows, line.scale.values(low, high, _PARTS + 1)) for line, low, high, rows in bounded
+    ]
+    known += [
+        (line, _span(line, low, high, seen), rows)
+        for (line, low, high, rows), seen in zip(bounded, compare_lines(asks), strict=True)
+        if not isinstance(seen, DseError)
+    ]
+    if known:
+        column = known[0][0].column
+        found = _together([span for _, span, _ in known], lambda some: rivals_of(some, column))
+        for (line, span, own), rows in zip(known, found, strict=True):
+            if rows is not None and not isinstance(rows, DseError):
+                line.spans.append((span.low, span.high, distinct(np.vstack([own, rows]))))
+                line.learn(rows[:_TIED])
 
 
-def bound_rivals(known: Sequence[tuple[Line, Span, Index]]) -> None:
-    """Find all designs that may win in a span of each line, besides the designs that bound them."""
-    if not known:
-        return
-    column = known[0][0].column
-    found = _together([span for _, span, _ in known], lambda some: rivals_of(some, column))
-    for (line, span, best), rows in zip(known, found, strict=True):
-        if rows is not None and not isinstance(rows, DseError):
-            line.spans.append((span.low, span.high, distinct(np.vstack([best, rows]))))
-            line.learn(rows[:_TIED])
+def _span(line: Line, low: float, high: float, seen: Compared) -> Span:
+    """Return two values as a span, bounded by designs compared between them."""
+    loss = seen.loss[:, seen.feasible.all(axis=0)]
+    if line.column is None or not loss.shape[1]:
+        return Span(line.entry, low, high, None)
+    most = loss.max(axis=0)
+    same = low != high and bool((loss == loss[0]).all())
+    worst = most[most[:, line.column].argmin()]
+    return Span(line.entry, low, high, worst, line.entry.touched if same else None)
 
 
 def _divided(
@@ -456,63 +445,64 @@ def _divided(
 
     Parts of the range in which some design may win are divided, since between them nothing wins.
     """
-    count = _SAMPLED if line.sampled and len(rows) > len(answer.rows) else _PARTS + 1
-    count = max(count, _DENSE // len(rows) + 1) if line.steps else count
-    values, opened = line.scale.values(start, limit, count), set[tuple[float, float]]()
-    proof = f"every design at {len(values) if line.sampled else _PARTS**_LEVELS + 1:,} values"
+    rows = distinct(np.vstack([rows, answer.rows]))
+    count = _SAMPLED if line.sampled else _PARTS + 1
+    values = line.scale.values(
+        start, limit, max(count, _DENSE // max(len(rows), 1) + 1) if line.steps else count
+    )
+    proof = f"every design at {_PARTS**_LEVELS + 1:,} values"
     for level in range(1, _LEVELS + 1):
-        seen, pairs = line.compare(rows, values), [*pairwise(values)]
+        seen = line.compare(rows, values)
         first, places = line.broken(answer, seen, values), [*map(line.scale.place, values)]
         may = line.question.may_win(line.entry.problem, answer, seen, np.array(places))
-        may &= np.array([not opened or pair in opened for pair in pairs])[:, np.newaxis]
         mine = line.question.own(answer, seen).any(axis=0)
-        doubtful = np.flatnonzero(may[:first].any(axis=1)).tolist()
-        finer = [line.scale.values(*pairs[at], _PARTS + 1) for at in doubtful]
-        opened = {*chain.from_iterable(map(pairwise, finer))}
-        if line.sampled or level == _LEVELS or len(opened) == len(doubtful):
+        finer = {*values[: first + 1]}
+        for at in np.flatnonzero(may[:first].any(axis=1)).tolist():
+            finer.update(line.scale.values(values[at], values[at + 1], _PARTS + 1))
+        if line.sampled or level == _LEVELS or len(finer) == len(values[: first + 1]):
             break
-        every = {*chain(*finer), values[0], *values[first - 1 : first + 1]}
-        rows, values = rows[may[:first].any(axis=0) | mine], sorted(every, reverse=limit < start)
+        rows = rows[may[:first].any(axis=0) | mine]
+        values = sorted(finer, reverse=limit < start)
     if _is_proven(line, answer, seen, may[: first - 1]):
         proof = EVERY
     if first == len(values):
         return Breakpoint(holds_to=values[-1], proof=proof)
     rows = rows if line.sampled else rows[may[first - 1] | mine]
-    inside, outside = _narrowed(line, answer, rows, *values[first - 1 : first + 1])
-    return Breakpoint(holds_to=inside, flips_at=outside, proof=proof)
+    return replace(_narrowed(line, answer, rows, *values[first - 1 : first + 1]), proof=proof)
 
 
 def _is_proven(line: Line, answer: AnswerDesigns, seen: Compared, may: Bool) -> bool:
     """Return whether nothing wins between values: no design may, or fits again and again."""
     if line.sampled or may.any():
         return False
-    fits = (seen.violation <= 0).all(axis=2)
+    fits = (seen.violation[..., :-1] <= 0).all(axis=2)
     once = bool((np.diff(fits, axis=0).sum(axis=0) <= 1).all())
     return not line.steps or (once and bool(answer.keys))
 
 
 def _narrowed(
     line: Line, answer: AnswerDesigns, rows: Index, inside: float, outside: float
-) -> tuple[float, float | None]:
-    """Return the last value at which an answer holds among designs, and the next, if it breaks."""
+) -> Breakpoint:
+    """Return where an answer breaks among designs between two values, if it does."""
     while not line.scale.is_close(inside, outside):
         count = _PARTS + 1 if line.sampled else _SECTION
         values = line.scale.values(inside, outside, count)
         first = line.broken(answer, line.compare(rows, values), values)
         if first == len(values):
-            return outside, None
+            return Breakpoint(holds_to=outside)
         inside, outside = values[first - 1], values[first]
-    return inside, outside
+    return Breakpoint(holds_to=inside, flips_at=outside)
 
 
-def end_among(
-    line: Line, answer: AnswerDesigns, rows: Index, start: float, limit: float
+def _as_far_as_defined(
+    line: Line, rows: Index, start: float, limit: float, find: Callable[[float], Breakpoint]
 ) -> Breakpoint:
-    """Return how far an answer, which holds at `start`, does so among designs (n, d)."""
-    rows, limited = distinct(np.vstack([rows, answer.rows])), ""
-    while start != limit and len(rows):
+    """Return the end found up to a limit, or up to a nearer one if designs have no values there."""
+    limited = ""
+    while start != limit:
         try:
-            return replace(_divided(line, answer, rows, start, limit), limited=limited)
+            found = find(limit)
+            return replace(found, limited=found.limited or limited)
         except EffortError:
             raise
         except DseError as error:  # the range ends
@@ -543,7 +533,14 @@ def breakpoints(lines: Sequence[Line], answer: AnswerDesigns) -> list[Breakpoint
         _feasible_to(line, answer, grid, seen)
         for (line, _, grid), seen in zip(asks, compare_lines(asks), strict=True)
     ]
-    _find_rivals_up_to(lines, answer, [end.holds_to for end in ends])
+    sides = [
+        (line, low.holds_to, high.holds_to)
+        for line, low, high in zip(lines, ends[::2], ends[1::2], strict=True)
+    ]
+    find_rivals([(*side, answer.rows) for side in sides])
+    for line, low, high in sides:
+        for part in ((low, line.entry.value), (line.entry.value, high)) if not line.spans else ():
+            find_rivals([(line, *part, answer.rows)])
     found = [
         _end_among_rivals(line, answer, end) for (line, _), end in zip(ways, ends, strict=True)
     ]
@@ -553,27 +550,17 @@ def breakpoints(lines: Sequence[Line], answer: AnswerDesigns) -> list[Breakpoint
     return [with_answer(line, answer, one) for (line, _), one in zip(ways, found, strict=True)]
 
 
-def _find_rivals_up_to(lines: Sequence[Line], answer: AnswerDesigns, ends: Sequence[float]) -> None:
-    """Find rivals between both ends of each line, or to either side if these are too many."""
-    wanted = [*zip(lines, ends[::2], ends[1::2], strict=True)]
-    find_rivals([(line, low, high, line.bound(answer)) for line, low, high in wanted])
-    for line, low, high in wanted:
-        if not line.spans:
-            find_rivals([(line, low, line.entry.value, line.bound(answer))])
-            find_rivals([(line, line.entry.value, high, line.bound(answer))])
-
-
 def _feasible_to(
     line: Line, answer: AnswerDesigns, grid: Sequence[float], seen: Compared | DseError
 ) -> Breakpoint:
     """Return how far an answer stays feasible, from its designs compared at some values."""
     if isinstance(seen, DseError) or line.sampled or line.steps:
-        return end_among(line, answer, answer.rows, grid[0], grid[-1])
+        find = partial(_divided, line, answer, answer.rows, grid[0])
+        return _as_far_as_defined(line, answer.rows, grid[0], grid[-1], find)
     first = line.broken(answer, seen, grid)
     if first == len(grid):
         return Breakpoint(holds_to=grid[-1])
-    inside, outside = _narrowed(line, answer, answer.rows, *grid[first - 1 : first + 1])
-    return Breakpoint(holds_to=inside, flips_at=outside)
+    return _narrowed(line, answer, answer.rows, *grid[first - 1 : first + 1])
 
 
 def _end_among_rivals(line: Line, answer: AnswerDesigns, end: Breakpoint) -> Breakpoint:
@@ -602,56 +589,41 @@ def follow(line: Line, answer: AnswerDesigns, start: float, limit: float) -> Bre
     while True:
         span = line.span(start, limit)
         if span is None:
-            found = _searched(line, answer, start, limit)
+            spans = () if line.sampled else chain.from_iterable(span[:2] for span in line.spans)
+            nearer = [one for one in spans if min(start, limit) < one < max(start, limit)]
+            end = min(nearer, key=lambda one: abs(one - start), default=limit)
+            rows, find = line.pool, partial(_searched, line, answer, start)
         else:
             end, rows = span
             if line.steps and start != limit and not line.question.feasible:
                 rows = np.vstack([rows, line.closest(answer, end, start)])
-            found = end_among(line, answer, rows, start, end)
-        proof = _weaker(found.proof, proof)
+            find = partial(_divided, line, answer, rows, start)
+        found = _as_far_as_defined(line, rows, start, end, find)
+        proof = _weaker(found.proof if span else ENDS, proof)
         if found.holds_to == limit or found.flips_at is not None or found.limited:
             return replace(found, proof=proof)
         start = found.holds_to
 
 
 def _searched(line: Line, answer: AnswerDesigns, start: float, limit: float) -> Breakpoint:
-    """Return how far an answer holds before the next span, by exact searches at some values."""
-    ends = () if line.sampled else chain.from_iterable(span[:2] for span in line.spans)
-    nearer = [end for end in ends if min(start, limit) < end < max(start, limit)]
-    limit = min(nearer, key=lambda end: abs(end - start), default=limit)
-    limit, limited = _probed(line, answer, start, limit)
+    """Return how far an answer holds, by exact searches at some values, and in the pool between."""
+    for value in line.scale.values(start, limit, 2 if line.question.feasible else _PROBES + 1)[1:]:
+        line.search(value)
+        if not line.holds_at(value, answer):
+            break
     while True:
         known = len(line.pool)
-        one = replace(end_among(line, answer, line.pool, start, limit), proof=ENDS)
-        if one.flips_at is None:
-            return replace(one, limited=one.limited or limited)
+        found = replace(_divided(line, answer, line.pool, start, limit), proof=ENDS)
+        if found.flips_at is None or found.holds_to == start:
+            return found
         try:
-            if one.holds_to == start:
-                return one
-            line.search(one.holds_to)  # unknown designs may win there already
+            line.search(found.holds_to)  # unknown designs may win there already
         except EffortError:
             raise
-        except (ContractError, TooLargeError, UnitError) as error:
-            return replace(one, limited=early_end(error))
-        if len(line.pool) == known or line.holds_at(one.holds_to, answer):
-            return one
-
-
-def _probed(line: Line, answer: AnswerDesigns, start: float, limit: float) -> tuple[float, str]:
-    """Search at values until an answer holds no longer, and return an early limit and why."""
-    limited, probes = "", 1 if line.question.feasible else _PROBES
-    while limit != start:
-        try:
-            for value in line.scale.values(start, limit, probes + 1)[1:]:
-                line.search(value)
-                if not line.holds_at(value, answer):
-                    break
-            break
-        except EffortError:
-            raise
-        except (ContractError, TooLargeError, UnitError) as error:
-            limited, limit = early_end(error), line.defined_to(line.pool, start, limit)
-    return limit, limited
+        except DseError as error:
+            return replace(found, limited=early_end(error))
+        if len(line.pool) == known or line.holds_at(found.holds_to, answer):
+            return found
 
 
 def intervals(line: Line) -> Iterator[tuple[float, Breakpoint, AnswerDesigns]]:

@@ -28,7 +28,7 @@ from dse.model import tables
 from dse.model.evaluation import Goal, distinct
 from dse.model.problem import Problem
 from dse.model.space import ALONE, Index, as_index, one_block
-from dse.parametric.breakpoints import LISTED, TOO_MANY, Line, Span, bound_rivals, follow
+from dse.parametric.breakpoints import LISTED, TOO_MANY, Line, find_rivals, follow
 from dse.parametric.question import AnswerDesigns, Question, goal_of, limits_of
 from dse.reports.designs import described
 from dse.reports.text import (
@@ -43,8 +43,7 @@ from dse.reports.text import (
     violation_text,
     zero_bound,
 )
-from dse.runs.runner import ENUMERABLE
-from dse.runs.solved import Run, SolvedStudy
+from dse.runs.runner import ENUMERABLE, Run, SolvedStudy
 from dse.search import Outcome, Stop
 from dse.search.conflicts import any_design, with_conflicts
 from dse.search.exact.work import EffortError, left_s, limited, spend
@@ -430,8 +429,7 @@ def _first_feasible(
     near, least = entry.value, True
     for far in line.scale.values(near, limit, _RUNGS)[1:]:
         if not every and line.space.size <= LISTED:
-            ends, none = sorted((near, far)), np.empty((0, len(entry.problem.goals)))
-            bound_rivals([(line, Span(entry, ends[0], ends[1], none, None), nothing.rows)])
+            find_rivals([(line, min(near, far), max(near, far), nothing.rows)])
         found = follow(line, nothing, near, far)
         least = least and found.limited != TOO_MANY
         if found.flips_at is not None or (found.limited and least):

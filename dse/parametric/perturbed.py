@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra.compared_numbers import with_named_bounds
-from dse.model.cells import CellBounds, Cells
+from dse.model.cells import Cells
 from dse.model.evaluation import Evaluation
 from dse.model.host import hosts_among, with_hosts
 from dse.model.problem import Problem
@@ -79,8 +79,8 @@ class PerturbedDesigns:
         found = problem.evaluate(self._any, columns, draws=len(self.rows))
         return with_hosts(problem, found, self.rows, at_rows)
 
-    def bounds(self, steps: Sequence[int]) -> CellBounds:
-        """Return the bounds of cells, part after part."""
+    def bounds(self, steps: Sequence[int]) -> tuple[Losses, Losses]:
+        """Return the least losses and violations of cells, part after part."""
         cells = Cells(self._renumbered(), tuple(steps))
         return cells.bounds(self._any, self.columns, draws=len(self.rows))
 
@@ -173,20 +173,18 @@ class PerturbedDesigns:
 class Compared:
     """Designs (n, d) at v values: losses (v, n, m), violations (v, n, k), instances (v, n, s).
 
-    `lacking`, (v, n), are not in the space at a value.  Their losses there are known as well, since
-    they may be feasible between two values and at neither.
+    The last violation of designs is that the space lacks them at a value.
     """
 
     rows: Index
     loss: Losses
     violation: Losses
     counts: Losses
-    lacking: Bool
 
     @property
     def feasible(self) -> Bool:
         """Return the designs in the space that meet every constraint, (v, n)."""
-        return np.asarray((self.violation <= 0).all(axis=2) & ~self.lacking)
+        return np.asarray((self.violation <= 0).all(axis=2))
 
 
 def compare_together(
@@ -198,18 +196,15 @@ def compare_together(
     """
     if not wanted:
         return []
-    found, end = list[Compared](), 0
+    found, ends = list[Compared](), np.cumsum([len(ask) for ask in wanted])
     some = zip(*_tables(problem, space, wanted, steps), strict=True)
-    loss, violation, counts = map(np.concatenate, some)
-    for ask in wanted:
-        start, end = end, end + len(ask)
-        shape = (len(ask.values), len(ask.rows))
-        own = [
-            np.ascontiguousarray(table[start:end]).reshape(*shape, table.shape[1])
-            for table in (loss, violation, counts)
-        ]
-        lacking = np.full(shape, False) if steps else _lacking(ask)
-        found.append(Compared(ask.rows, own[0], own[1], own[2], lacking))
+    split = [np.split(np.concatenate(tables), ends) for tables in some]
+    for ask, *tables in zip(wanted, *split, strict=False):
+        shape = len(ask.values), len(ask.rows)
+        loss, violation, counts = (table.reshape(*shape, table.shape[1]) for table in tables)
+        if not steps:
+            violation = np.append(violation, _lacking(ask)[..., np.newaxis], axis=2)
+        found.append(Compared(ask.rows, loss, violation, counts))
     return found
 
 
@@ -227,8 +222,7 @@ def _tables(
         spend(CALL + count * (ROW if steps else 1))
         moved = PerturbedDesigns(problem, space, some)
         if steps:
-            low = moved.bounds(steps)
-            yield low.loss_low, low.violation_low, np.empty((count, 0))
+            yield *moved.bounds(steps), np.empty((count, 0))
         else:
             seen = moved.evaluate()
             yield seen.loss, seen.violation, moved.least_counts()
@@ -241,15 +235,13 @@ def _divided(ask: PerturbedPart) -> Iterator[PerturbedPart]:
         yield replace(ask, values=ask.values[first : first + step])
 
 
-def _lacking(ask: PerturbedPart) -> Bool:
-    """Return which designs are not in the space at each value, (v, n)."""
+def _lacking(ask: PerturbedPart) -> Losses:
+    """Return 1 for each design that is not in the space at a value, else 0, (v, n)."""
     least = np.min([end.sizes for end in ends_of(ask.entry, ask.values)], axis=0)
-    if not (ask.rows >= least).any():
-        return np.full((len(ask.values), len(ask.rows)), False)
-    order = np.argsort(ask.values)
-    sizes = np.empty((len(order), ask.rows.shape[1]), dtype=np.int64)
-    _fill_sizes(ask, order, sizes)
-    return np.asarray((ask.rows >= sizes[:, np.newaxis]).any(axis=2))
+    sizes = np.tile(least, (len(ask.values), 1))
+    if (ask.rows >= least).any():
+        _fill_sizes(ask, np.argsort(ask.values), sizes)
+    return np.asarray((ask.rows >= sizes[:, np.newaxis]).any(axis=2), dtype=np.float64)
 
 
 def _fill_sizes(ask: PerturbedPart, order: NDArray[np.intp], sizes: Index) -> None:

@@ -34,10 +34,8 @@ _EQUAL = 2 * TOLERANCE
 """Relative difference of losses that tie, since equal ones may be rounded to neighbours."""
 
 _SHORT, _CAUTION = 0.25, 4.0
-"""Distance of values over which losses count as smooth, as the natural logarithm of a ratio.
-
-And the multiple of the observed bend that a gap must exceed to stay open.
-"""
+"""Largest distance of values between which a gap of losses is judged by its bend, as the natural
+logarithm of a ratio, and the multiple of the bend that the gap must exceed."""
 
 
 @dataclass(frozen=True)
@@ -155,31 +153,22 @@ class Question:
 
         `instead` is an answer that holds no longer, though rounding may still favour it in a tie.
         """
-        fit = np.flatnonzero(seen.feasible[0])
-        best = self._best(problem, seen, fit)
-        if instead is not None:
-            others = fit[~self.own(instead, seen)[0, fit]]
-            if len(others) and self.own(instead, seen)[0, best].any():
-                best = self._best(problem, seen, others)
-        keys = self._identities(seen)[0, best]
-        return AnswerDesigns(frozenset(map(tuple, keys.tolist())), seen.rows[best])
-
-    def _best(self, problem: Problem, seen: Compared, fit: NDArray[np.intp]) -> NDArray[np.intp]:
-        column, loss = self.column(problem), seen.loss[0]
+        loss, fit = seen.loss[0], np.flatnonzero(seen.feasible[0])
+        others = fit if instead is None else fit[~self.own(instead, seen)[0, fit]]
+        fit, column = others if len(others) else fit, self.column(problem)
         if column is not None and len(fit):
             fit = fit[loss[fit, column] == loss[fit, column].min()]
         if len(fit) > 1:
             fit = fit[nondominated(loss[fit])]
             fit = fit[self.preference.order(problem, seen.rows[fit])[:1]]
-        return fit
+        keys = self._identities(seen)[0, fit]
+        return AnswerDesigns(frozenset(map(tuple, keys.tolist())), seen.rows[fit])
 
     def _identities(self, seen: Compared) -> Losses:
         """Return the identities of designs at each value, (v, n, k)."""
-        shape = seen.loss.shape[:2]
-        if self.by:
-            return np.broadcast_to(seen.rows[:, self.by], (*shape, len(self.by))).astype(float)
-        rows = np.broadcast_to(seen.rows, (*shape, seen.rows.shape[1]))
-        counts = seen.counts if self.counts else seen.counts[..., :0]
+        rows = seen.rows[:, self.by] if self.by else seen.rows
+        rows = np.broadcast_to(rows, (*seen.loss.shape[:2], rows.shape[1]))
+        counts = seen.counts if self.counts and not self.by else seen.counts[..., :0]
         return np.concatenate([rows, counts], axis=2)
 
     def own(self, answer: AnswerDesigns, seen: Compared) -> Bool:
@@ -198,32 +187,32 @@ class Question:
         If more than losses decide, only up to the second value at which it does not.  `problem`
         returns the problem at the place of a value.
         """
-        feasible, own = seen.feasible, self.own(answer, seen)
-        if not answer.keys or not feasible.any():
-            return np.asarray(feasible.any(axis=1) == bool(answer.keys))
+        if self.feasible or not answer.keys:
+            return np.asarray(seen.feasible.any(axis=1) == bool(answer.keys))
+        own = self.own(answer, seen) & seen.feasible
         if len(seen.rows) == len(answer.rows):
-            return np.asarray((own & feasible).any(axis=1))
+            return np.asarray(own.any(axis=1))
         column = self.preference.column(problem(0))
-        if column is not None:
-            merit = np.where(feasible, seen.loss[..., column], np.inf)
-            keys = np.stack(self.preference.keys(problem(0), merit, seen.loss), axis=-1)
-            keys[~feasible] = np.inf
-            return np.asarray((own & feasible).any(axis=1) & ~_beaten(keys, own & feasible))
-        held = np.zeros(len(own), dtype=bool)
-        for at in range(len(own)):
-            held[at] = own[at].any() and self._is_best(problem(at), own[at], seen, at)
-            if at and not held[at]:
-                break
-        return held
+        if column is None:
+            held = np.zeros(len(own), dtype=bool)
+            for at in range(len(own)):
+                held[at] = self._is_best(problem(at), own[at], seen, at)
+                if at and not held[at]:
+                    break
+            return held
+        merit = np.where(seen.feasible, seen.loss[..., column], np.inf)
+        keys = np.stack(self.preference.keys(problem(0), merit, seen.loss), axis=-1)
+        keys[~seen.feasible] = np.inf
+        return np.asarray(own.any(axis=1) & ~_beaten(keys, own))
 
     def _is_best(self, problem: Problem, own: Bool, seen: Compared, at: int) -> bool:
-        """Whether the best design of the front is one of some, (n,), at one of the values."""
-        fit = np.flatnonzero(seen.feasible[at])
-        fit = fit[nondominated(seen.loss[at, fit])] if len(fit) else fit
-        fit = np.union1d(fit, np.flatnonzero(own & seen.feasible[at]))  # an equal one is kept
-        loss = seen.loss[at, fit]
-        if not own[fit].any():
+        """Return whether the best design of the front is one of some, (n,), at a value."""
+        if not own.any():
             return False
+        fit = np.flatnonzero(seen.feasible[at])
+        front = nondominated(seen.loss[at, fit]) | own[fit]  # an equal one is kept
+        fit = fit[front]
+        loss = seen.loss[at, fit]
         merit = self.preference.merit(problem, seen.rows[fit], loss)
         keys = np.column_stack(self.preference.keys(problem, merit, loss))
         return not _beaten(keys[np.newaxis], own[np.newaxis, fit])[0]
@@ -236,20 +225,20 @@ class Question:
         Losses and violations lie between their values at both.  `places` are the places of the
         values on a logarithmic scale.
         """
-        own, column = self.own(answer, seen) & seen.feasible, self.column(problem)
-        low = np.fmin(seen.loss[1:], seen.loss[:-1])
         missed = np.fmin(seen.violation[1:], seen.violation[:-1]) > 0
         may: Bool = ~np.asarray(missed.any(axis=2))
         if not answer.keys:
-            return np.asarray(may)
+            return may
+        own, column = self.own(answer, seen) & seen.feasible, self.column(problem)
+        may &= ~(own[1:] & own[:-1])
         if column is None:
-            return np.asarray(may & ~(own[1:] & own[:-1]))
+            return may
         mine = np.where(own[..., np.newaxis], seen.loss, np.inf)
-        first = np.asarray(mine[..., column].argmin(axis=1))
-        best = np.take_along_axis(mine, first[:, np.newaxis, np.newaxis], axis=1)
-        worst = np.maximum(best[1:], best[:-1])
-        may &= may_replace(low, worst, column) & ~(own[1:] & own[:-1])
-        return may & ~_stay_behind(seen.loss[..., column], best[:, 0, column], places)
+        first = mine[..., column].argmin(axis=1)[:, np.newaxis, np.newaxis]
+        best = np.take_along_axis(mine, first, axis=1)
+        low = np.fmin(seen.loss[1:], seen.loss[:-1])
+        may &= may_replace(low, np.maximum(best[1:], best[:-1]), column)
+        return may & ~_stays_behind(seen.loss[..., column], best[..., column], places)
 
 
 def may_replace(lowest: Losses, worst: Losses, column: int) -> Bool:
@@ -262,10 +251,11 @@ def may_replace(lowest: Losses, worst: Losses, column: int) -> Bool:
     return np.asarray(decides & (lowest < worst - slack).any(axis=-1))
 
 
-def _stay_behind(loss: Losses, own: Losses, places: NDArray[np.float64]) -> Bool:
-    """Return which losses (v, n) stay worse than an answer's, (v,), between two values.
+def _stays_behind(loss: Losses, own: Losses, places: NDArray[np.float64]) -> Bool:
+    """Return which losses (v, n) stay worse than an answer's, (v, 1), between two values.
 
-    The distance of each value from the straight line between near neighbours is the bend.
+    They do if the gap exceeds its bend, the distance from the line between neighbours, and both
+    are smooth there.
     """
     width = np.abs(places[2:] - places[:-2])[:, np.newaxis]
     share = np.abs(places[1:-1] - places[:-2])[:, np.newaxis] / width
@@ -274,14 +264,12 @@ def _stay_behind(loss: Losses, own: Losses, places: NDArray[np.float64]) -> Bool
         return np.abs(values[1:-1] - values[:-2] - (values[2:] - values[:-2]) * share)
 
     with np.errstate(invalid="ignore"):
-        own = own[:, np.newaxis]
         gap, margin = loss - own, width**2 * np.abs(own[1:-1])
         smooth = (bend(own) <= margin) & (bend(loss) <= margin)
         bent = np.where(width <= _SHORT, np.where(smooth, bend(gap), np.inf), np.nan)
-        none = np.full((1, loss.shape[1]), np.nan)
-        most = np.fmax(np.concatenate([none, bent]), np.concatenate([bent, none]))
-        noise = _slack(np.fmax(own[1:], own[:-1]))
-        return np.asarray(np.fmin(gap[1:], gap[:-1]) > _CAUTION * most + noise)
+        bent = np.pad(bent, ((1, 1), (0, 0)), constant_values=np.nan)
+        most = _CAUTION * np.fmax(bent[1:], bent[:-1]) + _slack(np.fmax(own[1:], own[:-1]))
+        return np.asarray(np.fmin(gap[1:], gap[:-1]) > most)
 
 
 def _beaten(keys: Losses, own: Bool) -> Bool:

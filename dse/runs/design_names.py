@@ -20,8 +20,9 @@ from dse.model.stage import Stage
 from dse.reports.designs import open_axes
 from dse.reports.front_view import ARROW
 from dse.reports.text import in_words, plural
+from dse.runs.runner import points_of
 from dse.study import study
-from dse.study.overrides import Sweep, at_value
+from dse.study.overrides import Sweep
 from dse.study.study import Study
 
 _EXAMPLE = "1 u8 + 2 u16"
@@ -43,11 +44,8 @@ def exact_name(problem: Problem, point: NDArray[np.int64]) -> str:
         for place, axis in open_axes(problem)
         if point[place] >= 0
     ]
-    if not problem.stages:
-        named = [axis for axis in problem.space.axes if not axis.ordered]
-        chosen = [axis.shown(int(point[problem.space.axes.index(axis)])) for axis in named] + chosen
-        return ", ".join(chosen) or tables.UNNAMED
-    return ", ".join([tables.design_names(problem, point[None, :])[0], *chosen])
+    named = tables.design_names(problem, point[None, :])
+    return ", ".join(chosen if chosen and named == [tables.UNNAMED] else [*named, *chosen])
 
 
 def _words(axis: Axis, choice: int) -> str:
@@ -59,27 +57,23 @@ def read_design(
 ) -> tuple[int, Study, Index]:
     """Return the position of a sweep's value, the study there, and a design, (1, d).
 
-    Parameters
-    ----------
-    design
-        A printed name (``1 u8 + 2 u16, apu, in flight 8``), with or without labels, assignments to
-        axes, columns of front.csv or counts (``des.u16=2 interface.in_flight=8``), or both.
-        Omitted counts of a stage are 0, and an axis with one value may be omitted.
-    found, sweep
-        The study, and its sweep or None.
+    A design is a printed name (``1 u8 + 2 u16, apu, in flight 8``), with or without labels,
+    assignments to axes, columns of front.csv or counts (``des.u16=2 interface.in_flight=8``), or
+    both.  Omitted counts of a stage are 0, and an axis with one value may be omitted.
 
     Raises
     ------
     StudyError
         With everything that is missing, unknown or not in the space.
     """
-    prepared = study.prepare(found if sweep is None else at_value(found, sweep, 0))
+    points = points_of(found, sweep)
+    prepared = study.prepare(points[0])
     reader = _Reader(prepared.problem)
     reader.read_all(design)
     refuse(reader.faults)
     value = 0 if sweep is None else reader.swept(sweep)
-    if sweep is not None and value:
-        prepared = study.prepare(at_value(found, sweep, value))
+    if value:
+        prepared = study.prepare(points[value])
         reader.problem = prepared.problem
     index = reader.index()
     refuse(reader.faults)
@@ -190,10 +184,8 @@ class _Reader:
 
     def swept(self, sweep: Sweep) -> int:
         """Return the position of the written value of a sweep."""
-        columns, ordered = {}, bool(sweep.column)
-        if ordered:
-            columns = {sweep.column: np.array(sweep.values, dtype=np.float64)}
-        axis = Axis(sweep.path, columns, sweep.written, sweep.column, ordered=ordered)
+        columns = {sweep.column: np.array(sweep.values, dtype=np.float64)} if sweep.column else {}
+        axis = Axis(sweep.path, columns, sweep.written, sweep.column, ordered=bool(columns))
         value = self._choice(axis, sweep.header)
         for name in (sweep.path, sweep.header):
             self.found.pop(name, None)
@@ -204,8 +196,7 @@ class _Reader:
         problem, given = self.problem, {*self.found}
         alone = len(problem.hosts) > 0 and self.found.pop(tables.HOST_COLUMN, "0") == "1"
         taken = problem.alone.places if alone and problem.alone else range(len(problem.sizes))
-        single = [stage for stage in problem.stages if not (alone or stage.mixed)]
-        counts = [self._single(stage) for stage in single]
+        counts = [self._single(one) for one in problem.stages if not (alone or one.mixed)]
         axes = enumerate(problem.space.axes)
         row = [self._place(axis) if place in taken else NOWHERE for place, axis in axes]
         index = np.array(row, dtype=np.int64).reshape(1, len(problem.sizes))
@@ -216,12 +207,11 @@ class _Reader:
 
     def _refuse_unknown(self, given: set[str]) -> None:
         """Report the assignments to nothing."""
-        problem = self.problem
-        known = {f"{stage.name}.{one}" for stage in problem.stages for one in stage.designs.names}
-        known |= {tables.HOST_COLUMN} if len(problem.hosts) else set()
-        known |= {axis.name for axis in problem.space.axes}
-        columns = {tables.axis_column(axis) for axis in problem.space.axes}
-        for name in sorted(self.found.keys() & given - known - columns):
+        stages, axes = self.problem.stages, self.problem.space.axes
+        known = {f"{stage.name}.{one}" for stage in stages for one in stage.designs.names}
+        known |= {axis.name for axis in axes}
+        known |= {tables.HOST_COLUMN} if len(self.problem.hosts) else set()
+        for name in sorted(self.found.keys() & given - known - {*map(tables.axis_column, axes)}):
             rule = "this study has no such axis"
             self.faults.append(Fault(name, self.found[name], rule, nearest(name, known)))
 
@@ -232,9 +222,8 @@ class _Reader:
             stage = name.partition(".")[0]
             right = made.get(stage, 0)
             if count and _number(count) != right:
-                remedy = (
-                    f'write that, or evaluate this number with --set "{stage}.instances={count}"'
-                )
+                changed = f'--set "{stage}.instances={count}"'
+                remedy = f"write that, or evaluate this number with {changed}"
                 self.faults.append(Fault(name, count, f"in this study it is {right}", remedy))
 
     def _single(self, stage: Stage) -> tuple[str, str]:

@@ -20,17 +20,10 @@ from dse.model.problem import Problem
 from dse.model.space import NOWHERE, Index
 from dse.model.tables import EQUALS, Table
 from dse.reports.front_view import FrontView
+from dse.runs import record
 from dse.runs.manifest import view_of
-from dse.runs.record import not_a_run, read_manifest
-from dse.runs.solved import Run
-from dse.runs.tables import (
-    Row,
-    feasible_rows,
-    read_evaluations,
-    read_front,
-    run_table,
-    shown_columns,
-)
+from dse.runs.record import Row, not_a_run
+from dse.runs.runner import Run
 from dse.study import study
 from dse.study.measuring import STORE, measuring, recorded_in
 from dse.study.overrides import Sweep, at_value, override, sweep_of
@@ -68,9 +61,7 @@ class Finished:
         if self.sweep is None:
             return list(range(len(self.rows)))
         column, value = self.sweep.header, self.sweep.values[choice]
-        return [
-            number for number, row in enumerate(self.rows) if stands_for(row.get(column), value)
-        ]
+        return [n for n, row in enumerate(self.rows) if stands_for(row.get(column), value)]
 
     def front_at(self, choice: int) -> tuple[Study, Index]:
         """Return the study and its front at one value of the sweep."""
@@ -89,26 +80,23 @@ class Finished:
     def view(self, points: Sequence[tuple[Study, Index]]) -> FrontView:
         """Return its front, the `points`, with the feasible designs around it.
 
-        Raises
-        ------
-        OutputError
-            Its tables cannot be read, or do not belong together.
+        Tables that cannot be read, or do not belong together, are an `OutputError`.
         """
         order = [number for choice in self.choices for number in self.row_numbers(choice)]
         if order != list(range(len(self.rows))):
             rule = "front.csv is not in the order of the sweep"
             raise not_a_run(self.folder, ValueError(rule))
-        stored, shown = self.manifest["evaluations_stored"], shown_columns(points[0][0], self.sweep)
-        cloud = feasible_rows(read_evaluations(self.folder, stored, shown))
+        stored = self.manifest["evaluations_stored"]
+        shown = record.shown_columns(points[0][0], self.sweep)
+        known = record.read_evaluations(self.folder, stored, shown)
         try:
             parts: list[tuple[Study, Index, Table]] = []
             for choice, point in enumerate(points):
                 rows = [self.rows[number] for number in self.row_numbers(choice)]
-                counts = [float(row.get(EQUALS) or 1) for row in rows]  # empty: a heuristic
-                known = any(EQUALS in row for row in rows)
-                parts.append((*point, {EQUALS: np.array(counts)} if known else {}))
-            front = run_table(parts, self.sweep)
-            return view_of(self.document, self.sweep, points, front, cloud, self.manifest)
+                counts = np.array([float(row.get(EQUALS) or 1) for row in rows])  # or a heuristic
+                parts.append((*point, {EQUALS: counts} if rows and EQUALS in rows[0] else {}))
+            front = record.run_table(parts, self.sweep)
+            return view_of(self.document, self.sweep, points, front, known, self.manifest)
         except (ValueError, KeyError) as error:
             raise not_a_run(self.folder, error) from error
 
@@ -128,16 +116,12 @@ def stands_for(written: str | None, value: Any) -> bool:
 def read_run(folder: Path, *, changed: bool = False) -> Finished:
     """Return the run in a folder, after the checks of `read_manifest`.
 
-    Raises
-    ------
-    OutputError
-        It is not the folder of a run, or its files do not belong together.
-    StudyError
-        The study in its manifest has errors, for instance because plug-ins have changed.
+    It is an `OutputError` if its files do not belong together, and a `StudyError` if its study has
+    errors, for instance because plug-ins have changed.
     """
-    manifest = read_manifest(folder, changed=changed)
+    manifest = record.read_manifest(folder, changed=changed)
     try:
-        rows = read_front(folder)
+        rows = record.read_front(folder)
         parsed = document.parse_document(manifest["study"], manifest["study_file"])
         parsed = inputs.restored(parsed, manifest["inputs"], folder)
     except (OSError, ValueError) as error:
@@ -159,11 +143,9 @@ def study_or_run(
 
     With overrides it is a study.  An override of the swept field ends the sweep.
     """
-    found: Document | Finished | Run
-    if isinstance(source, Path):
-        found = read_run(source) if source.is_dir() else document.read_document(source)
-    else:
-        found = source
+    found: Document | Finished | Run | Path = source
+    if isinstance(found, Path):
+        found = read_run(found) if found.is_dir() else document.read_document(found)
     if not overrides:
         return found
     base = found if isinstance(found, Document) else found.document
@@ -180,14 +162,9 @@ def find_designs(
     numbers: Sequence[int] | NDArray[np.intp] | None = None,
     table: str = "the front",
 ) -> Index:
-    """Return the designs (n, d) of the rows of a table.
+    """Return the designs (n, d) of the rows of a table, or raise `OutputError` for another row.
 
     Messages have the name of the `table`, and the `numbers` of rows, from 1 by default.
-
-    Raises
-    ------
-    OutputError
-        A row is no design of the problem.
     """
     index = np.zeros((len(rows), len(problem.sizes)), dtype=np.int64)
     taken = range(len(problem.sizes)) if problem.alone is None else problem.alone.places

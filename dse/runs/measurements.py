@@ -55,10 +55,7 @@ def require_figures(prepared: Study) -> None:
 def measurement_of(problem: Problem, index: Index, name: str) -> Measurement | None:
     """Return the measurement of a design (1, d), or None if nothing is measured.
 
-    Raises
-    ------
-    MeasurementError
-        The design, called `name`, has not been measured.
+    It is a `MeasurementError` if the design, called `name`, has not been measured.
     """
     if problem.measured is None:
         return None

@@ -1,4 +1,4 @@
-"""The record of a run, manifest.json: its types, its checksums, and the one door to it.
+"""The files of a run: its record, manifest.json, with the one door to it, and its two tables.
 
 Checksums of all files and of the entries reveal accidents and edits.  They are no signature: with
 new checksums, only changes that contradict study and front are found.
@@ -6,27 +6,44 @@ new checksums, only changes that contradict study and front are found.
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import os
 import platform
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from dse.errors import OutputError
+from dse.errors import OutputError, extra_module
+from dse.files.csv import as_written, inert
 from dse.files.inputs import INPUTS
 from dse.files.json import jsonable, read_bytes, read_json, write_text
 from dse.files.whole_folders import under_way, waiting_for
-from dse.runs.tables import EVALUATIONS, FILE_BYTE, FRONT
+from dse.model import tables
+from dse.model.space import Index
+from dse.model.tables import Table
+from dse.runs.manifest import FEASIBLE, FORMAT
 from dse.study.measuring import MEASURING, STORE
+from dse.study.overrides import Sweep
+from dse.study.study import Study
 
-FORMAT = 4
-"""Format of the folder of a run."""
+FRONT = "front.csv"
+EVALUATIONS = "evaluations.parquet"
+
+ROW_BYTE, FILE_BYTE = 1 << 16, 1 << 30
+"""Longest row of evaluations, and most bytes of a file, unpacked: a row has some 100 numbers of up
+to 24 bytes."""
+
+Row = dict[str, str]
+"""A line of front.csv: column -> text."""
 
 MANIFEST = "manifest.json"
 """The record of a run.  In its hidden folder it names the process that writes, and at the end it is
@@ -57,6 +74,16 @@ class _Entries(BaseModel):
     """Entries of JSON of exact types, and no others."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
+
+
+class _Begun(_Entries):
+    """The entries of a run from its first second until it ends: the process that writes it."""
+
+    state: Literal["running"]
+    process: int
+    host: str
+    since: float
+    study_file: str
 
 
 class _Copied(_Entries):
@@ -182,8 +209,8 @@ class _SweptManifest(_Manifest):
 _RULES = {"missing": "is missing", "extra_forbidden": "is no entry that a run writes"}
 
 
-def require_entries(found: Any) -> dict[str, Any]:
-    """Return a manifest, or raise `ValueError` for an entry of another type."""
+def _require_entries(found: Any) -> None:
+    """Raise `ValueError` for an entry of a manifest of another type."""
     if not isinstance(found, dict):
         raise ValueError("its manifest holds no entries")
     try:
@@ -193,7 +220,6 @@ def require_entries(found: Any) -> dict[str, Any]:
         path, rule = ".".join(map(str, first["loc"])), _RULES.get(first["type"])
         line = f"{path} {rule}" if rule else f"{path}: {first['msg']}"
         raise ValueError(f"{MANIFEST}: {line}") from error
-    return found
 
 
 def begin_manifest(path: Path, study_file: str) -> None:
@@ -205,11 +231,9 @@ def begin_manifest(path: Path, study_file: str) -> None:
 
 def begun_manifest(folder: Path) -> Mapping[str, Any]:
     """Return the record of a run that is written in a hidden folder, if there is one."""
-    try:
-        found = read_json(folder / MANIFEST)
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) and found.get("state") == "running" else {}
+    with suppress(OSError, ValueError):
+        return _Begun.model_validate(read_json(folder / MANIFEST)).model_dump()
+    return {}
 
 
 def with_checksums(manifest: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -272,18 +296,13 @@ def _hash(content: bytes) -> str:
 def read_manifest(folder: Path, *, changed: bool = False) -> dict[str, Any]:
     """Return the manifest of the run in a folder: the one door to folders of runs.
 
-    A folder is data: no pipe or device is read, and no file longer than the run wrote it.  With
-    `changed`, the caller reports changes.
-
-    Raises
-    ------
-    OutputError
-        It is not the folder of a run, or has changed since.
+    A folder is data: no pipe or device is read, and no file longer than the run wrote it.  It is an
+    `OutputError` if it is no run, or has changed since: with `changed`, the caller reports changes.
     """
     try:
         found = read_json(folder / MANIFEST)
         _require_format(found, folder)
-        require_entries(found)
+        _require_entries(found)
         for path in (folder / name for name in READ):
             if os.path.lexists(path) and not path.is_file():
                 raise ValueError(f"{path.name} is not a file")
@@ -299,10 +318,10 @@ def read_manifest(folder: Path, *, changed: bool = False) -> dict[str, Any]:
                 f"{folder} was changed since it was run: {wrong[0]}{more}; run the study again, or "
                 f"see all with: dse verify {folder}"
             )
-        points = found.get("points", [found])
-        rows = [one["recommended"]["row"] for one in points if one["recommended"] is not None]
-        if max(rows, default=0) > found["front"]:
-            rule = f"recommended.row is {max(rows)}, and the front has {found['front']} rows"
+        chosen = (one["recommended"] for one in found.get("points", [found]))
+        row = max((one["row"] for one in chosen if one is not None), default=0)
+        if row > found["front"]:
+            rule = f"recommended.row is {row}, and the front has {found['front']} rows"
             raise not_a_run(folder, ValueError(f"{MANIFEST}: {rule}"))
     return dict(found)
 
@@ -338,3 +357,120 @@ def not_a_run(folder: Path, error: Exception) -> OutputError:
     for left in waiting_for(folder)[:1]:
         remedy = f"a run that was killed left it whole: {left}"
     return OutputError(f"{str(folder)!r} {reason}; {remedy}")
+
+
+def has_parquet() -> bool:
+    """Return whether pyarrow is installed."""
+    return find_spec("pyarrow") is not None
+
+
+def run_table(parts: Sequence[tuple[Study, Index, Table]], sweep: Sweep | None) -> Table:
+    """Return designs of a study at each value of its sweep, with further columns of each part."""
+    found = []
+    for number, (study, index, more) in enumerate(parts):
+        swept: Table = {}
+        if sweep is not None:
+            value = sweep.values[number]
+            kind = object if isinstance(value, str) else float
+            swept[sweep.header] = np.full(len(index), value, dtype=kind)
+        if len(index):
+            found.append(swept | tables.design_table(study.problem, index) | swept | more)
+    return tables.join(found)
+
+
+def write_front(table: Table, folder: Path) -> None:
+    """Write a table as front.csv, with the shortest exact numbers and empty missing cells."""
+    columns = [map(_cell, values.tolist()) for values in table.values()]
+    with (folder / FRONT).open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(map(inert, table))
+        writer.writerows(zip(*columns, strict=True))
+
+
+def _cell(value: Any) -> Any:
+    """Return the cell of a value."""
+    return inert(value) if isinstance(value, str) else "" if value != value else value
+
+
+def read_front(run: Path) -> tuple[Row, ...]:
+    """Return the rows of front.csv, without the marks of inert cells.
+
+    A row of another length stays as it is, with None among its keys or values.
+    """
+    with (run / FRONT).open(encoding="utf-8", newline="") as stream:
+        try:
+            return tuple(map(_as_written, csv.DictReader(stream)))
+        except csv.Error as error:
+            raise ValueError(f"{FRONT} is not whole: {error}") from error
+
+
+def _as_written(row: dict[Any, Any]) -> Row:
+    if None in row or None in row.values():
+        return row
+    return {as_written(name): as_written(cell) for name, cell in row.items()}
+
+
+def write_evaluations(table: Table, folder: Path) -> None:
+    """Write a table as evaluations.parquet, without pyarrow not."""
+    if has_parquet():
+        import pyarrow.parquet
+
+        columns = [_arrow(pyarrow, values) for values in table.values()]
+        found = pyarrow.Table.from_arrays(columns, names=[*table])
+        pyarrow.parquet.write_table(found, folder / EVALUATIONS)
+
+
+def read_evaluations(run: Path, rows: int, columns: Collection[str] | None = None) -> Table:
+    """Return the evaluations of the run in a folder, with so many `rows` by its manifest.
+
+    Of `columns`, if given, those that are there are read.
+    It is an `OutputError` if they cannot be read, or are longer than so many rows may be.
+    """
+    path = run / EVALUATIONS
+    if not rows and not path.exists():
+        return {}
+    parquet = extra_module("pyarrow.parquet", f"{path}", "pyarrow", "parquet")
+    most = min((rows + 1) * ROW_BYTE, FILE_BYTE)
+    try:
+        with parquet.ParquetFile(path) as file:
+            if 8 * file.metadata.num_rows * file.metadata.num_columns > most:
+                raise ValueError(f"it unpacks to more than {most:,} bytes")
+            there = [name for name in file.schema_arrow.names if columns is None or name in columns]
+            found = file.read(there)
+    except (OSError, ValueError) as error:
+        raise OutputError(f"{path} cannot be read: {error}") from error
+    return {name: _values(found[name]) for name in found.column_names}
+
+
+def shown_columns(study: Study, sweep: Sweep | None) -> set[str]:
+    """Return the columns of evaluations that pictures and pages show: choices and objectives."""
+    problem = study.problem
+    axes = {tables.axis_column(axis) for axis in problem.space.axes}
+    others = {tables.category(problem), sweep.header if sweep else None} - {None}
+    goals = (goal.name for goal in problem.goals)
+    return {FEASIBLE, "instances", *axes, *goals, *map(str, others)}
+
+
+def _arrow(pa: Any, values: NDArray[Any]) -> Any:
+    """Return a column as an array of pyarrow without `pyarrow.array`, which imports pandas."""
+    if values.dtype == object:
+        there = np.array([isinstance(value, str) for value in values], dtype=bool)
+        texts = [value.encode() if isinstance(value, str) else b"" for value in values]
+        starts = np.cumsum([0, *map(len, texts)], dtype=np.int64)
+        kind, parts = pa.large_string(), [starts, b"".join(texts)]
+    elif values.dtype == bool:
+        there, kind, parts = values | True, pa.bool_(), [_bits(values)]
+    else:
+        there, kind = values == values, pa.from_numpy_dtype(values.dtype)
+        parts = [np.ascontiguousarray(values)]
+    buffers = [pa.py_buffer(part) for part in (_bits(there), *parts)]
+    return pa.Array.from_buffers(kind, len(values), buffers)
+
+
+def _values(column: Any) -> NDArray[Any]:
+    """Return a column of pyarrow without its `to_numpy`, which imports pandas."""
+    return np.array(column.to_pylist(), dtype=column.type.to_pandas_dtype())
+
+
+def _bits(flags: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    return np.packbits(flags, bitorder="little")

@@ -24,20 +24,10 @@ from dse.model.tables import EQUALS, Table
 from dse.reports.front_text import MOST_ROWS, front_html, front_text, in_units
 from dse.reports.front_view import FrontView, Recommended
 from dse.reports.text import Printable
-from dse.runs.manifest import manifest_of, recommended_of, view_of
-from dse.runs.record import MANIFEST, begin_manifest, with_checksums
-from dse.runs.runner import points_of
-from dse.runs.solved import Options, Run, SolvedStudy, inputs_of
-from dse.runs.tables import (
-    EVALUATIONS,
-    FEASIBLE,
-    FRONT,
-    feasible_rows,
-    has_parquet,
-    run_table,
-    write_evaluations,
-    write_front,
-)
+from dse.runs import record
+from dse.runs.manifest import FEASIBLE, manifest_of, recommended_of, view_of
+from dse.runs.record import EVALUATIONS, FRONT, MANIFEST
+from dse.runs.runner import Options, Run, SolvedStudy, inputs_of, points_of
 from dse.search.open_problem import opened
 from dse.study.measuring import STORED, Keeping, measuring
 from dse.study.overrides import sweep_of
@@ -122,7 +112,8 @@ class Result(Printable):
 
     @cached_property
     def _front(self) -> Table:
-        return run_table([self._with_equals(answer) for answer in self.run.answers], self.run.sweep)
+        parts = [self._with_equals(answer) for answer in self.run.answers]
+        return record.run_table(parts, self.run.sweep)
 
     @cached_property
     def _evaluations(self) -> Table:
@@ -131,7 +122,7 @@ class Result(Printable):
             problem, index = answer.study.problem, self._sample(answer)
             feasible = {FEASIBLE: problem.evaluate(index).feasible} if len(index) else {}
             parts.append((answer.study, index, feasible))
-        return run_table(parts, self.run.sweep)
+        return record.run_table(parts, self.run.sweep)
 
     @staticmethod
     def _with_equals(answer: SolvedStudy) -> tuple[Study, Index, Table]:
@@ -193,7 +184,7 @@ class Result(Printable):
     def manifest(self) -> dict[str, Any]:
         """Return study, versions and results of the run as plain data."""
         stored = sum(len(self._sample(answer)) for answer in self.run.answers)
-        return manifest_of(self.run, stored if has_parquet() else 0)
+        return manifest_of(self.run, stored if record.has_parquet() else 0)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the manifest and the designs of the front as plain data, for JSON."""
@@ -214,15 +205,15 @@ class Result(Printable):
         """Return the front as in pictures and reports."""
         return self._view({})
 
-    def _view(self, cloud: Table) -> FrontView:
+    def _view(self, evaluations: Table) -> FrontView:
         run = self.run
         points = [(answer.study, answer.outcome.front_index) for answer in run.answers]
-        return view_of(run.document, run.sweep, points, self._front, cloud, self.manifest)
+        return view_of(run.document, run.sweep, points, self._front, evaluations, self.manifest)
 
     @property
     def _facts(self) -> dict[str, Any]:
         said = [note for answer in self.run.answers for note in answer.study.unchecked]
-        said += [] if has_parquet() else [_UNKEPT]
+        said += [] if record.has_parquet() else [_UNKEPT]
         return self.manifest | {"unchecked": [*dict.fromkeys(said)]}
 
     @property
@@ -238,48 +229,37 @@ class Result(Printable):
         """Return the picture of the front for a notebook."""
         from dse.reports.plots import front_figure  # matplotlib, only now
 
-        return front_figure(self._view(feasible_rows(self._evaluations)))
+        return front_figure(self._view(self._evaluations))
 
     def save(self, folder: str | Path, *, plots: bool = True) -> Path:
         """Write all files of the run to a folder, or none.  Pictures are drawn with `plots`.
 
         An earlier run in the folder is replaced.  Pictures that cannot be drawn are in `warnings`.
-
-        Raises
-        ------
-        OutputError
-            The folder has other content, or cannot be written: the message names a temporary
-            folder with the run.
+        If it has other content, or cannot be written, the `OutputError` names a temporary folder
+        with the run.
         """
         with run_folder(folder, self.run.document) as place:
             return self.fill(place, plots=plots)
 
     def fill(self, place: WorkingFolder, *, plots: bool = True) -> Path:
         """Write the run to the folder that was made for it, as `save`."""
-        undrawn: list[str] = []
-        place.fill(partial(self.write, undrawn=undrawn if plots else None, before=place.place))
+        place.fill(partial(self.write, plots, place.place))
         self.folder = place.target
-        self.warnings = (*place.notes, *dict.fromkeys(undrawn))
+        self.warnings = (*place.notes, *self.warnings)
         return place.target
 
-    def write(
-        self, fresh: Path, *, undrawn: list[str] | None = None, before: Path | None = None
-    ) -> None:
-        """Write all files, with pictures if there is a list `undrawn` for their errors.
-
-        Measurements in the folder `before` are copied.
-        """
-        write_front(self._front, fresh)
-        write_evaluations(self._evaluations, fresh)
-        if undrawn is not None:
-            undrawn += self._draw(fresh)
+    def write(self, plots: bool, before: Path, fresh: Path) -> None:
+        """Write all files.  Of a resumed run, measurements in the folder `before` are copied."""
+        record.write_front(self._front, fresh)
+        record.write_evaluations(self._evaluations, fresh)
+        self.warnings = tuple(self._draw(fresh)) if plots else ()
         studies = [answer.study for answer in self.run.answers]
         inputs.write_inputs(inputs_of(studies), fresh)
         facts = self.manifest
         if (recorded := self.run.document.recorded) is not None:
             count = measuring().carry(before if self.resume else None, recorded, fresh)
             facts = facts | {"measured": facts["measured"] | {"stored": count}}
-        text = json_text(with_checksums(facts, fresh)) + "\n"
+        text = json_text(record.with_checksums(facts, fresh)) + "\n"
         (fresh / MANIFEST).write_text(text, encoding="utf-8")
 
     def _draw(self, fresh: Path) -> Iterator[str]:
@@ -287,7 +267,7 @@ class Result(Printable):
         try:
             from dse.reports.plots import draw_front  # matplotlib, only now
 
-            draw_front(self._view(feasible_rows(self._evaluations)), fresh)
+            draw_front(self._view(self._evaluations), fresh)
         except FOREIGN as error:  # anything that the library raises
             for name in PICTURES:
                 (fresh / name).unlink(missing_ok=True)
@@ -301,17 +281,12 @@ def run_place(
 ) -> Iterator[tuple[WorkingFolder | None, Keeping]]:
     """Yield the folder of a run, if it has one, and its measurements.
 
-    Raises
-    ------
-    ArgumentError
-        An option for measurements is given without measurements.
-    OutputError, StoreError
-        The folder has measurements of another study, or some cannot be read.
+    An option for measurements is an `ArgumentError` without measurements.
     """
     measures, plain = document.measures, nullcontext((document, options, ""))
-    for name in ("workers", "dask", "reuse"):
-        if getattr(options, name) and not measures:
-            raise ArgumentError(f"{name}: nothing of this study is measured; leave it out")
+    useless = [name for name in ("workers", "dask", "reuse") if getattr(options, name)]
+    if useless and not measures:
+        raise ArgumentError(f"{useless[0]}: nothing of this study is measured; leave it out")
     if out is None:
         if options.reuse:
             raise ArgumentError("reuse: the run has no folder to keep measurements in; name `out`")
@@ -331,12 +306,7 @@ def run_folder(
 ) -> Iterator[WorkingFolder]:
     """Yield a new folder for the run of a study, which replaces `folder` when it is filled.
 
-    Files of an earlier run that are `kept` may be there.
-
-    Raises
-    ------
-    OutputError
-        No run can be written to `folder`, or the study reads a file in it.
+    Files of an earlier run that are `kept` may be there, but none that the study reads.
     """
     target = Path(folder)
     owned = inputs.owned(target)
@@ -347,7 +317,7 @@ def run_folder(
                 f"{target} holds {written!r}, which the study reads; name another folder"
             )
     with working_folder(target, (*REPLACED, *owned, *kept)) as place:
-        begin_manifest(place.path / MANIFEST, document.file)
+        record.begin_manifest(place.path / MANIFEST, document.file)
         yield place
 
 

@@ -1,13 +1,14 @@
-"""Runs of a study, one for each value of its sweep."""
+"""Runs of a study, one for each value of its sweep, their answers, and fronts of other sources."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -15,27 +16,129 @@ from dse import search
 from dse.contract import Column
 from dse.errors import MeasurementError, TooLargeError
 from dse.files.document import Document
+from dse.files.inputs import Input
 from dse.model import invariants, tables
-from dse.model.cells import Cells, cells_of
+from dse.model.cells import Cells
+from dse.model.evaluation import Ledger
 from dse.model.front import nondominated_by
 from dse.model.measured import MemoryCache
 from dse.model.problem import Problem
 from dse.model.space import Index
-from dse.model.volume import Volume, hypervolume, reference_point
-from dse.runs.solved import Options, Quality, Run, SolvedStudy
-from dse.search import Outcome, Progress, Stop
-from dse.search.archive import Matrix, Searchable
+from dse.model.volume import NO_VOLUME, Volume, hypervolume, reference_point
+from dse.search import Outcome, Progress, SearchSettings, Stop
+from dse.search.archive import Matrix
 from dse.search.exact.work import limited
+from dse.search.outcome import FAILING, INTERRUPTED
 from dse.study import study
+from dse.study.goals import Options as Options
 from dse.study.measuring import Working, measuring
 from dse.study.overrides import Sweep, at_value, sweep_of
-from dse.study.study import Study
+from dse.study.study import Study, whole_document
 
 ENUMERABLE = 10_000_000
 """Largest space in which a heuristic's front is compared with the exact one."""
 
 OPEN_CELLS = 50_000
 """Most open cells of a bound, for a time of about a second."""
+
+
+@dataclass(frozen=True)
+class Quality:
+    """The hypervolume of a front.
+
+    It is a share of the box between the front's best values and the `reference` point, which is in
+    units of the losses.  `share` is its share of the exact front's, and `at_least` a proven lower
+    bound of that, None if they are unknown.
+    """
+
+    reference: tuple[float, ...] = ()
+    hypervolume: Volume = NO_VOLUME
+    share: Volume | None = None
+    at_least: Volume | None = None
+
+
+@dataclass(frozen=True)
+class SolvedStudy:
+    """The front of one study, or of one value of a sweep.
+
+    The `outcome` of its search of some `seconds` has the front in the order of front.csv.  Its
+    `quality` is known if a run writes it.
+    """
+
+    study: Study
+    outcome: Outcome
+    quality: Quality
+    seconds: float
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the study, at this value of its sweep, as it is written; it is read again."""
+        whole = whole_document(self.study.document, [self.study])
+        return _read_again, (whole, self.outcome, self.quality, self.seconds)
+
+
+def _read_again(whole: Document, *found: Any) -> SolvedStudy:
+    return SolvedStudy(study.prepare(whole), *found)
+
+
+@dataclass(frozen=True)
+class Run:
+    """All answers of a study, one per value of its sweep."""
+
+    document: Document
+    sweep: Sweep | None
+    answers: tuple[SolvedStudy, ...]
+    settings: SearchSettings
+    seconds: float
+
+    @property
+    def feasible(self) -> bool:
+        """Return whether any design is feasible, at any value of a sweep."""
+        return any(answer.outcome.feasible for answer in self.answers)
+
+    @property
+    def interrupted(self) -> bool:
+        """Return whether the search was stopped before its end."""
+        ways = {answer.outcome.certificate.way for answer in self.answers}
+        return not ways.isdisjoint((INTERRUPTED, FAILING))
+
+    @property
+    def failing(self) -> str:
+        """Return the reason of a stop after too many failed designs, or an empty text."""
+        found = (answer.outcome.certificate for answer in self.answers)
+        return next((one.reason for one in found if one.way == FAILING), "")
+
+    @property
+    def ledger(self) -> Ledger:
+        """Return the ledger of all values of a sweep together."""
+        return sum((answer.outcome.ledger for answer in self.answers), Ledger())
+
+    @property
+    def first(self) -> Study:
+        """Return the study of the first value of a sweep."""
+        return self.answers[0].study
+
+
+@dataclass(frozen=True)
+class KnownFront:
+    """The front of one study from any source, with facts `found` by its search."""
+
+    study: Study
+    front: Index
+    found: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class KnownFronts:
+    """The fronts of a study, one for each value of its sweep, and options of further searches."""
+
+    points: tuple[KnownFront, ...]
+    sweep: Sweep | None
+    options: Options
+
+
+def inputs_of(studies: Iterable[Study]) -> dict[str, Input]:
+    """Return the files that studies name."""
+    return {name: entry for study in studies for name, entry in study.inputs.items()}
 
 
 def run_study(
@@ -45,17 +148,12 @@ def run_study(
     *,
     stop: Stop | None = None,
 ) -> Run:
-    """Run a study, until `stop`, polled before each batch of designs, is True.
-
-    Raises
-    ------
-    StudyError, TooLargeError
-        Before the search.
-    """
+    """Run a study, until `stop`, polled before each batch of designs, is True."""
     start = time.perf_counter()
     sweep = sweep_of(document)
-    if document.measures:
-        document = _with_shelves(document)
+    if document.measures and document.caches is None:  # shared by all values of a sweep
+        cache = MemoryCache()
+        document = replace(document, caches=lambda identity, ranges: cache)
     with limited(stop=stop):
         answers = [*_answers(document, sweep, options, progress, stop)]
     if not options.measures:
@@ -66,21 +164,12 @@ def run_study(
     return Run(document, sweep, tuple(answers), settings, time.perf_counter() - start)
 
 
-def _with_shelves(document: Document) -> Document:
-    """Return a document with storage for measurements."""
-    if document.caches is not None:
-        return document
-    cache = MemoryCache()
-    return replace(document, caches=lambda identity, ranges: cache)
-
-
 def _require_any_measured(answers: Sequence[SolvedStudy]) -> None:
     """Raise `MeasurementError` if no design is measured."""
     measured = [one.outcome for one in answers if one.study.problem.measured is not None]
     if measured and all(one.ledger.unknown and not one.evaluated for one in measured):
-        raise MeasurementError(
-            "none of these designs has been measured, and only `dse run` measures designs"
-        )
+        rule = "none of these designs has been measured, and only `dse run` measures designs"
+        raise MeasurementError(rule)
 
 
 def _answers(
@@ -100,8 +189,11 @@ def _answers(
         working = Working(options, stop, within, spending)
     for position, point in enumerate(points):
         prepared = study.prepare(point) if position else first
-        found = _solved(prepared, options, within, partial=True, working=working)
-        yield _checked(with_quality(found))
+        found = solve_study(prepared, options, within, partial=True, working=working)
+        problem, outcome = prepared.problem, found.outcome
+        exact, compare = outcome.exact, outcome.certificate.finished
+        quality = measure_front(problem, outcome.front_loss, exact=exact, compare=compare)
+        yield replace(found, quality=quality)
         if progress is not None and sweep is not None:
             progress(position + 1, len(points))
 
@@ -113,33 +205,18 @@ def points_of(document: Document, sweep: Sweep | None) -> list[Document]:
     return [at_value(document, sweep, position) for position in range(len(sweep.values))]
 
 
-def _checked(answer: SolvedStudy) -> SolvedStudy:
-    """Return an answer after a check of its invariants."""
-    found = answer.outcome
-    invariants.check_invariants(answer.study.problem, found.front_index, found.sample_index)
-    return answer
-
-
-def solve_study(prepared: Study, options: Options, *, partial: bool = False) -> SolvedStudy:
-    """Search one study without new measurements, and without the quality of its front.
-
-    Raises
-    ------
-    TooLargeError
-        The proof is unfinished, and `partial` is False.
-    """
-    return _checked(_solved(prepared, options, None, partial=partial))
-
-
-def _solved(
+def solve_study(
     prepared: Study,
     options: Options,
-    progress: Progress | None,
+    progress: Progress | None = None,
     *,
-    partial: bool,
+    partial: bool = False,
     working: Working | None = None,
 ) -> SolvedStudy:
-    """Search one study."""
+    """Search one study, without the quality of its front.  Only with `working` it measures.
+
+    Unless the front may be `partial`, an unfinished proof is a `TooLargeError`.
+    """
     start = time.perf_counter()
     settings = replace(options.apply(prepared.settings), partial=partial)
     with ExitStack() as opened:
@@ -147,7 +224,10 @@ def _solved(
             problem, section = prepared.problem, prepared.measuring
             opened.enter_context(measuring().measures(problem, section, working, settings))
         outcome = search.run_search(prepared.problem, settings, progress)
-    return answer_of(prepared, outcome, time.perf_counter() - start)
+    answer = answer_of(prepared, outcome, time.perf_counter() - start)
+    found = answer.outcome
+    invariants.check_invariants(prepared.problem, found.front_index, found.sample_index)
+    return answer
 
 
 def answer_of(prepared: Study, outcome: Outcome, seconds: float) -> SolvedStudy:
@@ -160,18 +240,6 @@ def answer_of(prepared: Study, outcome: Outcome, seconds: float) -> SolvedStudy:
         equals=None if outcome.equals is None else outcome.equals[order],
     )
     return SolvedStudy(prepared, outcome, Quality(), seconds)
-
-
-def with_quality(answer: SolvedStudy) -> SolvedStudy:
-    """Return an answer with the quality of its front."""
-    outcome = answer.outcome
-    quality = measure_front(
-        answer.study.problem,
-        outcome.front_loss,
-        exact=outcome.exact,
-        compare=outcome.certificate.finished,
-    )
-    return replace(answer, quality=quality)
 
 
 def measure_front(problem: Problem, loss: Matrix, *, exact: bool, compare: bool = True) -> Quality:
@@ -188,11 +256,9 @@ def measure_front(problem: Problem, loss: Matrix, *, exact: bool, compare: bool 
     reference, ideal = reference_point(best), best.min(axis=0)
     reached = tuple(reference.tolist())
     volume = hypervolume(loss, reference, ideal=ideal)
-    if front is None and partly:
-        return Quality(reached, volume)
     if front is None:
-        least = share_at_least(problem, loss, reference, floor_of(problem))
-        return Quality(reached, volume, at_least=least)
+        bound = None if partly else share_at_least(problem, loss, reference)
+        return Quality(reached, volume, at_least=bound)
     share = volume.share_of(hypervolume(front, reference, ideal=ideal))
     return Quality(reached, volume, share, at_least=share)
 
@@ -202,34 +268,18 @@ def _exact_front(problem: Problem) -> Matrix | None:
     if problem.size > ENUMERABLE:
         return None
     with suppress(TooLargeError):
-        return search.run_search(problem, search.SearchSettings(), None).front_loss
+        return search.run_search(problem, SearchSettings(), None).front_loss
     return None
 
 
-def share_at_least(
-    problem: Searchable, loss: Matrix, reference: Matrix, floor: Matrix
-) -> Volume | None:
+def share_at_least(problem: Problem, loss: Matrix, reference: Matrix) -> Volume | None:
     """Return a lower bound of a front's share of the exact hypervolume, or None.
 
     The space is divided into cells again and again.  The front and the bounds of all cells
     together have at least the hypervolume of the exact front.  Cells without a feasible design,
-    beyond the reference, or dominated by the front drop out.
-
-    Parameters
-    ----------
-    problem
-        The searched space.
-    loss
-        The front, (n, m), n >= 1.
-    reference
-        The reference point, (m,).
-    floor
-        Lower bounds of all losses, (m,), or -inf.
+    beyond the reference point (m,), or dominated by the front (n, m) drop out.
     """
-    single = cells_of(problem, [1] * len(problem.sizes))
-    if single is None:
-        return None
-    least = _least(single, loss, reference, floor)
+    least = _least(problem, loss, reference)
     if least is None:
         return None
     every = np.concatenate([loss, least])
@@ -238,9 +288,9 @@ def share_at_least(
     return hypervolume(loss, reference, ideal=ideal).share_of(whole)
 
 
-def _least(single: Cells, loss: Matrix, reference: Matrix, floor: Matrix) -> Matrix | None:
+def _least(problem: Problem, loss: Matrix, reference: Matrix) -> Matrix | None:
     """Return the least losses of the cells that stay open, or None if one is unknown."""
-    problem = single.problem
+    single, floor = Cells(problem, tuple([1] * len(problem.sizes))), _floor_of(problem)
     axes = list(zip(problem.sizes, problem.ordered, strict=True))
     steps = [1 << (size - 1).bit_length() if ordered else 1 for size, ordered in axes]
     choices = [1 if ordered else size for size, ordered in axes]
@@ -249,9 +299,9 @@ def _least(single: Cells, loss: Matrix, reference: Matrix, floor: Matrix) -> Mat
     cells = np.array([*product(*map(range, choices))], dtype=np.int64)
     found: list[Matrix] = []
     while True:
-        bounds = Cells(problem, tuple(steps)).bounds(cells)
-        least = np.fmax(bounds.loss_low, floor)
-        useless = (bounds.violation_low > 0).any(axis=1) | (least >= reference).any(axis=1)
+        loss_low, violation_low = Cells(problem, tuple(steps)).bounds(cells)
+        least = np.fmax(loss_low, floor)
+        useless = (violation_low > 0).any(axis=1) | (least >= reference).any(axis=1)
         kept = np.setdiff1d(nondominated_by(least, loss), np.flatnonzero(useless))
         cells, least = cells[kept], least[kept]
         wide = [axis for axis, step in enumerate(steps) if step > 1]
@@ -275,7 +325,7 @@ def _halved(cells: Index, axis: int, count: int) -> Index:
     return halves[halves[:, axis] < count]
 
 
-def floor_of(problem: Problem) -> Column:
+def _floor_of(problem: Problem) -> Column:
     """Return lower bounds of losses (m,): 0 for minimised quantities that are never negative."""
     signed = {quantity.name for quantity in problem.quantities if quantity.signed}
     free = [goal.maximise or goal.name in signed for goal in problem.goals]

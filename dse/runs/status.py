@@ -26,8 +26,7 @@ from dse.reports.text import plural
 from dse.runs.measurements import causes_of, causes_text, retry_text
 from dse.runs.record import MANIFEST, begun_manifest, not_a_run, read_manifest
 from dse.runs.result import Result
-from dse.runs.runner import answer_of, points_of, with_quality
-from dse.runs.solved import Run, SolvedStudy
+from dse.runs.runner import Run, SolvedStudy, answer_of, points_of
 from dse.search.archive import Archive
 from dse.search.outcome import INTERRUPTED, Certificate
 from dse.study import study
@@ -52,26 +51,19 @@ class Status(Readable):
 
 
 def status_of(folder: Path) -> Status:
-    """Return the progress of the run in a folder.
-
-    Raises
-    ------
-    OutputError
-        There is no run.
-    StoreError
-        Its measurements cannot be read.
-    """
+    """Return the progress of the run in a folder, or raise `OutputError` if there is none."""
     hidden, alive = under_way(folder) or (folder, False)
     watch = begun_manifest(hidden) if alive else {}
     manifest = read_manifest(folder) if os.path.lexists(folder / MANIFEST) else None
     kept = measuring().stored(folder) if os.path.lexists(folder / STORE) else None
-    state = _state(manifest, alive=alive)
+    ended = ("finished", "interrupted")[manifest["interrupted"]] if manifest else "killed"
+    state = "running" if alive else ended
     if kept is None:
         if state == "killed":
             raise not_a_run(folder, FileNotFoundError(2, "no such file", MANIFEST))
         question = str(manifest["question"]) if manifest else ""
-        sections = [_of_models(state, watch, manifest)]
-        return Status(question=question, preference="", sections=tuple(sections))
+        section = _of_models(state, watch, manifest)
+        return Status(question=question, preference="", sections=(section,))
     sections = [_of_measurements(kept, state, watch, manifest), *_failed(kept)]
     sections += _so_far(kept, state)
     if state in ("killed", "interrupted"):
@@ -79,13 +71,6 @@ def status_of(folder: Path) -> Status:
         line = retry_text(folder) if failed else f"go on with: {kept.resume}"
         sections.append(Section("resume", lines=(line,), facts=kept.resume))
     return Status(question=kept.record.question, preference="", sections=tuple(sections))
-
-
-def _state(manifest: Mapping[str, Any] | None, *, alive: bool) -> str:
-    """Return the state of a run from its record, if there is one."""
-    if alive or manifest is None:
-        return "running" if alive else "killed"
-    return "interrupted" if manifest["interrupted"] else "finished"
 
 
 def _state_rows(
@@ -105,15 +90,13 @@ def _state_rows(
 def _of_models(state: str, watch: Mapping[str, Any], manifest: Mapping[str, Any] | None) -> Section:
     """Return the state of a run of models, which keeps nothing before its end."""
     rows, front = _state_rows(state, watch, manifest)
-    facts: dict[str, Any] = {"state": state}
-    if state == "running":
-        rows.append(("study", str(watch.get("study_file", ""))))
-    elif manifest is not None:
-        names = ("evaluated", "designs", "front", "hypervolume", "wall_s")
-        facts |= {name: manifest[name] for name in names if name in manifest}
-        done = f"{manifest['evaluated']:,} of {designs_of(manifest):,} evaluated"
-        rows += [("designs", done), *front]
-    return Section("state", rows=tuple(rows), facts=facts)
+    if state == "running" or manifest is None:
+        row = "study", str(watch.get("study_file", ""))
+        return Section("state", rows=(*rows, row), facts={"state": state})
+    names = ("evaluated", "designs", "front", "hypervolume", "wall_s")
+    facts = {"state": state} | {name: manifest[name] for name in names if name in manifest}
+    done = f"{manifest['evaluated']:,} of {designs_of(manifest):,} evaluated"
+    return Section("state", rows=(*rows, ("designs", done), *front), facts=facts)
 
 
 def _of_measurements(
@@ -159,7 +142,7 @@ def _failed(kept: StoredRun) -> Iterator[Section]:
     pairs = ((row.design, row.measurement) for row in kept.rows)
     if causes := causes_of(pairs, failed=True):
         lines = tuple(causes_text(causes, kept.record.unit_names))
-        facts = {cause: [dict(one) for one in designs] for cause, designs in causes.items()}
+        facts = {cause: [*map(dict, designs)] for cause, designs in causes.items()}
         yield Section("failed", "failed", lines=lines, facts=facts)
 
 
@@ -185,10 +168,8 @@ def run_so_far(kept: StoredRun) -> Run:
     """Return a run so far, as if it had been interrupted, or raise `OutputError`."""
     begin, document = time.perf_counter(), kept.document
     sweep = sweep_of(document)
-    first, *points = points_of(document, sweep)
-    prepared = study.prepare(first)
-    settings = replace(prepared.settings, **asdict(kept.record.search))
-    every = [prepared, *(study.prepare(point) for point in points)]
+    every = [study.prepare(point) for point in points_of(document, sweep)]
+    settings = replace(every[0].settings, **asdict(kept.record.search))
     answers = [_answer(each, settings, kept.folder) for each in every]
     return Run(document, sweep, tuple(answers), settings, time.perf_counter() - begin)
 
@@ -205,7 +186,7 @@ def _answer(prepared: Study, settings: search.SearchSettings, folder: Path) -> S
     reason = f"the run is not finished; {len(index):,} of {planned:,} evaluations are done"
     outcome = archive.outcome(Certificate(way=INTERRUPTED, reason=reason))
     ledger = replace(outcome.ledger, unknown=max(outcome.ledger.unknown, 1))  # it goes on
-    return with_quality(answer_of(prepared, replace(outcome, ledger=ledger), 0.0))
+    return answer_of(prepared, replace(outcome, ledger=ledger), 0.0)
 
 
 def _known_designs(space: Space, measured: MeasuredColumns, folder: Path) -> Index:

@@ -11,7 +11,7 @@ from dse.files.document import Assignments, Document, assignments
 from dse.reports.designs import described
 from dse.reports.sections import Readable, Section
 from dse.runs.finished import Finished
-from dse.runs.solved import Run
+from dse.runs.runner import Run
 from dse.sampling.certainty import UNCERTAINTY_EXAMPLE, Certainty, read_shares
 from dse.sampling.draws import certainty, draw_study
 from dse.sampling.sobol import Sensitivity, read_width, sensitivity_of

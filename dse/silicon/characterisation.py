@@ -99,17 +99,17 @@ class Characterisation(Printable):
                 f"{one.name}: {facts['tasks']} answers checked, "
                 f"transitions counted over {facts['cycles']} cycles"
             )
-        for note, names in self._notes().items():
-            whose = "" if len(names) == len(self.designs) else f"{listed(names)}: "
-            yield f"note: {whose}{note}"
+        for note in self._notes():
+            yield f"note: {note}"
 
-    def _notes(self) -> dict[str, list[str]]:
-        """Return each note with the designs that have it."""
+    def _notes(self) -> Iterator[str]:
+        """Yield each note, with the designs that have it unless all have."""
         found: dict[str, list[str]] = {}
         for one in self.designs:
             for note in dict.fromkeys(one.notes):
                 found.setdefault(note, []).append(one.name)
-        return found
+        for note, names in found.items():
+            yield note if len(names) == len(self.designs) else f"{listed(names)}: {note}"
 
     def text(self) -> str:
         """Return the results as a table, and the notes."""
@@ -130,10 +130,7 @@ class Characterisation(Printable):
             table_text(rows, headers),
             _LEGEND,
         ]
-        notes = [
-            paragraph(f"{'' if len(names) == len(rows) else listed(names) + ': '}{note}")
-            for note, names in self._notes().items()
-        ]
+        notes = [*map(paragraph, self._notes())]
         if self.kept:
             notes.append(f"{plural(self.kept, 'design')} of {len(rows)} kept from an earlier run")
         return "\n\n".join(filter(None, [*parts, "\n".join(notes)]))
@@ -156,13 +153,7 @@ def _glitches(figures: Mapping[str, float]) -> str:
 
 
 def check_names(tasks: Sequence[DesignTask]) -> None:
-    """Raise StudyError if a parameter has the name of a column.
-
-    Raises
-    ------
-    StudyError
-        All of them at once.
-    """
+    """Raise StudyError for all parameters that have the name of a column."""
     taken = {"design", TARGET, MAPPED_IN, *AREAS, *BLOCKS, *(one.written for one in _COLUMNS)}
     named = {name for task in tasks for name in task.design.parameters}
     rule, remedy = "the table has a column of this name already", "rename the parameter"

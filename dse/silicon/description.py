@@ -25,13 +25,7 @@ _MOST_DEEP = 100
 
 
 def source_texts(files: Sequence[str]) -> dict[Path, str]:
-    """Return every file that texts in the sources name, with its content.
-
-    Raises
-    ------
-    StudyError
-        Files that do not exist, or include each other without end, all at once.
-    """
+    """Return the result of `with_included` for all sources together."""
     each = (partial(with_included, Path(file)) for file in files)
     return {path: text for texts in results_of(*each) for path, text in texts.items()}
 
@@ -120,10 +114,7 @@ class Reading:
     def of_files(cls, sources: Sequence[str], top: str, parameters: Mapping[str, Value]) -> Reading:
         """Return the reading of files, with values of parameters of the module `top`.
 
-        Raises
-        ------
-        StudyError
-            Names that cannot be handed on, all at once.
+        All names that cannot be handed on are errors at once.
         """
         rule, remedy = "cannot be read", "rename it, without quotes and line breaks"
         refused = (one for one in sources if '"' in one or "\n" in one)

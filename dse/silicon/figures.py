@@ -29,16 +29,7 @@ FIGURES = {
 class CharacterisedDesign:
     """Result of a design.
 
-    Attributes
-    ----------
-    name, parameters
-        As the design has them.
-    figures
-        Quantities in SI, by name with unit suffix.
-    facts
-        Hashes, versions and counts, as text.
-    notes
-        Assumptions, clipped values and omissions.
+    `figures` are in SI, by name with unit suffix, and `facts` are hashes, versions and counts.
     """
 
     name: str
@@ -154,23 +145,16 @@ area and energy for logic that was mapped for speed.
 
 
 def targets_of(clocks: Sequence[str]) -> list[Target]:
-    """Return a target for each clock that is written, one for those that are equal to 6 digits.
-
-    Raises
-    ------
-    StudyError
-        One that cannot be read.
-    """
-    known = {one.name: one for one in DEFAULT_TARGETS}
-    found = (known[text] if text in known else _at_clock(text) for text in clocks)
-    return [*{one.suffix: one for one in found}.values()]
-
-
-def _at_clock(text: str) -> Target:
-    clock_hz = clock_of(text, "targets")
-    mhz = f"{clock_hz * 1e-6:.6g}"
-    shown = units.show(clock_hz, "clock_hz")
-    return Target(f"{mhz} MHz", f"_for_{mhz}mhz", shown, clock_hz=clock_hz)
+    """Return a target for each clock that is written, one for those that are equal to 6 digits."""
+    found = {one.name: one for one in DEFAULT_TARGETS}
+    targets = {}
+    for text in clocks:
+        if text not in found:
+            clock_hz = clock_of(text, "targets")
+            mhz, shown = f"{clock_hz * 1e-6:.6g}", units.show(clock_hz, "clock_hz")
+            found[text] = Target(f"{mhz} MHz", f"_for_{mhz}mhz", shown, clock_hz=clock_hz)
+        targets[found[text].suffix] = found[text]
+    return [*targets.values()]
 
 
 def are_rows(targets: Sequence[Target]) -> bool:
@@ -180,11 +164,8 @@ def are_rows(targets: Sequence[Target]) -> bool:
 
 def at_target(one: CharacterisedDesign, target: Target) -> CharacterisedDesign:
     """Return a design with its target in its name, and as a parameter."""
-    return replace(
-        one,
-        name=f"{one.name}{target.suffix}",
-        parameters={**one.parameters, TARGET: target.name},
-    )
+    parameters = {**one.parameters, TARGET: target.name}
+    return replace(one, name=f"{one.name}{target.suffix}", parameters=parameters)
 
 
 def rows_apart(designs: Sequence[CharacterisedDesign]) -> Iterator[CharacterisedDesign]:

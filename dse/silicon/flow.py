@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -14,7 +15,7 @@ from typing import Any
 
 from dse.algebra import units
 from dse.algebra.magnitudes import fault_of
-from dse.contract.generators import Design, Vectors
+from dse.contract.generators import Vectors
 from dse.contract.placement import kit_of, placement_text
 from dse.errors import DseError, Fault, OutputError, StudyError, refuse
 from dse.files.json import json_text, read_regular, write_text
@@ -51,12 +52,6 @@ from dse.workers import shared
 
 _LARGEST_BYTE = 1_000_000
 """A larger file is no result."""
-
-
-def script_sha256(script: str) -> str:
-    """Return a hash of a script without the commands that name files, whose contents have one."""
-    lines = (line for line in script.splitlines() if not line.startswith("read_verilog"))
-    return sha256("\n".join(lines).encode())
 
 
 def own_sha256(folder: Path = Path(__file__).parent) -> str:
@@ -249,17 +244,23 @@ class Characteriser:
     def _simulated(
         self, task: DesignTask, netlist: Netlist, timing: Timing, period_s: float, vectors: Vectors
     ) -> Activity:
-        """Return how often nets change while a netlist gives the known answers."""
+        """Return how often nets change while a netlist gives the known answers.
+
+        The warm-up is one task longer than answers need, for registers that no answer shows.  A
+        core with held inputs may still work on its data for some cycles, whole tasks.
+        """
+        latency, task_cycles = task.design.latency_cycles, ceil(task.design.cycles_per_task)
+        longer = min(vectors.warm_up + latency, vectors.cycles // 2)
         activity = simulate_gates(
             netlist,
             self.library,
             replace(timing, period_s=period_s),  # `period_of` refuses less than the least
             clock=task.design.clock,
             stimulus=vectors.stimulus,
-            warm_up=_settled_in(vectors, task.design.latency_cycles),
-            idle=_idle_cycles(task.design),
+            warm_up=max(vectors.warm_up, longer),
+            idle=task_cycles * ceil(max(IDLE_CYCLES, latency) / task_cycles),
         )
-        task.check_answers(vectors, activity)
+        task.check_answers(vectors, activity.outputs, activity.known)
         return activity
 
     def _counts(self, netlist: Netlist, buffers: int, clock: str) -> dict[str, float]:
@@ -338,7 +339,8 @@ class Characteriser:
             "corner": f"{corner}{library.voltage_v:g} V, {library.temperature_c:g} C",
             "gate": f"{gate[0]}, {gate[1] * 1e12:.6g} um2" if gate else "no NAND of two inputs",
             "tool": self.tool,
-            "script": script_sha256(mapped.script),
+            # without the commands that name files, whose contents have a hash
+            "script": sha256(re.sub(r"^read_verilog.*\n?", "", mapped.script, flags=re.M).encode()),
             "description": task.description_sha256,
             "vectors": task.vectors_sha256,
             "tasks": str(vectors.tasks),
@@ -349,17 +351,6 @@ class Characteriser:
 def _area_m2(netlist: Netlist, library: CellLibrary) -> float:
     """Return the sum of the areas of all cells."""
     return sum(library.cells[one.cell].area_m2 for one in netlist.instances)
-
-
-def _settled_in(vectors: Vectors, latency: int) -> int:
-    """Return the warm-up: one task longer than answers need, for registers that no answer shows."""
-    return max(vectors.warm_up, min(vectors.warm_up + latency, vectors.cycles // 2))
-
-
-def _idle_cycles(design: Design) -> int:
-    """Return the cycles, whole tasks, that a core with held inputs may still work on its data."""
-    task = ceil(design.cycles_per_task)
-    return task * ceil(max(IDLE_CYCLES, design.latency_cycles) / task)
 
 
 # Characterisation of several designs
@@ -375,10 +366,7 @@ def characterise_all(
 ) -> tuple[list[CharacterisedDesign], int]:
     """Return the rows of designs for targets, and how many results are kept from earlier calls.
 
-    Raises
-    ------
-    StudyError
-        Reasons why designs have no results, all at once.
+    All reasons why designs have no results are raised at once.
     """
     wanted = [replace(task, target=target) for task in tasks for target in targets]
     found: list[Any] = [characteriser.known(one) for one in wanted]

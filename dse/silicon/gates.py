@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from graphlib import TopologicalSorter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +12,8 @@ from numpy.typing import NDArray
 from dse.contract.generators import Bits
 from dse.errors import ArgumentError, Fault, StudyError, refuse
 from dse.silicon.cells import Cell, CellLibrary, FlipFlop, truth_table
-from dse.silicon.netlist import CONSTANT_1, Instance, Netlist, clocks_of
-from dse.silicon.timing import Delay, Timing
+from dse.silicon.netlist import CONSTANT_1, Clocks, Instance, Netlist
+from dse.silicon.timing import Delay, Timing, generations
 
 UNKNOWN_LEVEL = 2
 """The third value of a net, beside 0 and 1."""
@@ -31,9 +30,8 @@ class NetFunction:
     table: bytes
 
 
-@dataclass(frozen=True, eq=False)
 class Functions:
-    """Functions of nets, those with most inputs first.
+    """Functions of nets as arrays, those with most inputs first.
 
     Attributes
     ----------
@@ -47,12 +45,23 @@ class Functions:
         Truth tables, one after the other, for inputs that are known, and for any.
     """
 
-    outputs: Integers
-    columns: tuple[Integers, ...]
-    binary_starts: Integers
-    ternary_starts: Integers
-    binary: Integers
-    ternary: Integers
+    def __init__(self, functions: Sequence[NetFunction]) -> None:
+        """Take functions in the given order, which must be by falling number of inputs."""
+        places: dict[bytes, tuple[int, int]] = {}
+        self.binary, self.ternary = np.zeros((2, 0), np.int64)
+        for table in dict.fromkeys(function.table for function in functions):
+            places[table] = len(self.binary), len(self.ternary)
+            plain = np.frombuffer(table, dtype=np.bool_)
+            self.binary = np.concatenate([self.binary, plain])
+            self.ternary = np.concatenate([self.ternary, ternary(plain)])
+        inputs = [function.inputs for function in functions]
+        self.outputs = np.array([function.output for function in functions], np.int64)
+        self.columns = tuple(
+            np.array([nets[pin] for nets in inputs if len(nets) > pin], np.int64)
+            for pin in range(len(inputs[0]) if inputs else 0)
+        )
+        starts = np.array([places[function.table] for function in functions], np.int64)
+        self.binary_starts, self.ternary_starts = starts.reshape(-1, 2).T
 
     def at(self, values: Integers) -> Integers:
         """Return the value of each function from the values of all nets, shape (nets,)."""
@@ -60,31 +69,6 @@ class Functions:
         for pin, nets in enumerate(self.columns):
             entries[: len(nets)] += values[nets] * 3**pin
         return self.ternary[entries]
-
-
-def side_by_side(functions: Sequence[NetFunction]) -> Functions:
-    """Return functions as arrays, in the given order, which must be by falling number of inputs."""
-    places: dict[bytes, tuple[int, int]] = {}
-    binary, unknown = np.zeros((2, 0), np.int64)
-    for table in dict.fromkeys(function.table for function in functions):
-        places[table] = len(binary), len(unknown)
-        plain = np.frombuffer(table, dtype=np.bool_)
-        binary = np.concatenate([binary, plain])
-        unknown = np.concatenate([unknown, ternary(plain)])
-    inputs = [function.inputs for function in functions]
-    widest = len(inputs[0]) if inputs else 0
-    starts = np.array([places[function.table] for function in functions], np.int64).reshape(-1, 2)
-    return Functions(
-        outputs=np.array([function.output for function in functions], np.int64),
-        columns=tuple(
-            np.array([nets[pin] for nets in inputs if len(nets) > pin], np.int64)
-            for pin in range(widest)
-        ),
-        binary_starts=starts[:, 0],
-        ternary_starts=starts[:, 1],
-        binary=binary,
-        ternary=unknown,
-    )
 
 
 def ternary(table: NDArray[np.bool_]) -> Integers:
@@ -144,18 +128,33 @@ TICK_S = 1e-15
 """Delays are whole numbers of it, so that equal sums are equal."""
 
 
-@dataclass(frozen=True, eq=False)
+_Gate = tuple[NetFunction, Sequence[Delay]]
+"""A function, and the delay from each of its inputs."""
+
+
 class Level:
     """Gates that do not wait for each other.
 
     `delays` counts ticks by gate, input and new value of the output, shape (n, inputs, 2).
     """
 
-    functions: Functions
-    delays: Integers
+    def __init__(self, gates: Sequence[_Gate]) -> None:
+        """Take gates in any order."""
+        functions, each = zip(*sorted(gates, key=lambda gate: -len(gate[1])), strict=True)
+        self.functions = Functions(functions)
+        self.delays = np.zeros((len(each), max(1, len(each[0])), 2), np.int64)
+        for number, own in enumerate(each):
+            for pin, delay in enumerate(own):
+                self.delays[number, pin] = [round(s / TICK_S) for s in (delay.fall_s, delay.rise_s)]
 
 
-@dataclass(frozen=True, eq=False)
+def _enabled(function: NetFunction, enable: int) -> NetFunction:
+    """Return the next state behind a clock gate: unchanged unless that is enabled."""
+    table, state = function.table, function.output
+    low, high = bytes(len(table)), b"\1" * len(table)
+    return NetFunction(state, (*function.inputs, enable, state), low + table + high + table)
+
+
 class Gates:
     """A netlist as arrays.
 
@@ -181,78 +180,35 @@ class Gates:
         Nets with which paths end at flip-flops and clock gates.
     """
 
-    net_count: int
-    states: Integers
-    names: tuple[str, ...]
-    levels: tuple[Level, ...]
-    next_state: Functions
-    clear: Functions
-    preset: Functions
-    enables: Mapping[int, int]
-    ends: Set[int]
+    def __init__(self, netlist: Netlist, library: CellLibrary, timing: Timing, clock: str) -> None:
+        """Read a netlist, its gates with the delays of `timing`.
 
-
-@dataclass(frozen=True)
-class _Gate:
-    function: NetFunction
-    delays: tuple[Delay, ...]
-
-
-def gates_of(netlist: Netlist, library: CellLibrary, timing: Timing, clock: str) -> Gates:
-    """Return a netlist as arrays, its gates with the delays of `timing`.
-
-    Raises
-    ------
-    StudyError
-        Something but flip-flops on its rising edge uses the clock, or a pin has no delay.
-    FunctionError
-        A function of the library cannot be read.
-    """
-    clocks = clocks_of(netlist, library, clock)
-    builder = _Builder(netlist, timing, clocks.enables)
-    for position, instance in enumerate(netlist.instances):
-        builder.add(position, instance, library.cells[instance.cell])
-    refuse(builder.faults)
-    kept = {name: _sorted(functions) for name, functions in builder.kept.items()}
-    return Gates(
-        net_count=netlist.net_count + len(builder.names),
-        states=netlist.net_count + np.arange(len(builder.names)),
-        names=tuple(builder.names),
-        levels=tuple(builder.levels()),
-        enables=clocks.enables,
-        ends=builder.ends,
-        **kept,
-    )
-
-
-def _enabled(function: NetFunction, enable: int) -> NetFunction:
-    """Return the next state behind a clock gate: unchanged unless that is enabled."""
-    table, state = function.table, function.output
-    low, high = bytes(len(table)), b"\1" * len(table)
-    return NetFunction(state, (*function.inputs, enable, state), low + table + high + table)
-
-
-def _sorted(functions: Sequence[NetFunction]) -> Functions:
-    return side_by_side(sorted(functions, key=lambda function: -len(function.inputs)))
-
-
-@dataclass
-class _Builder:
-    """Collector of functions and errors, instance by instance."""
-
-    netlist: Netlist
-    timing: Timing
-    enables: Mapping[int, int]
-
-    def __post_init__(self) -> None:
-        self.faults: list[Fault] = []
-        self.gates: list[_Gate] = []
-        self.kept: dict[str, list[NetFunction]] = {"next_state": [], "clear": [], "preset": []}
+        Raises
+        ------
+        StudyError
+            Something but flip-flops on its rising edge uses the clock, or a pin has no delay.
+        FunctionError
+            A function of the library cannot be read.
+        """
+        self.enables = Clocks(netlist, library, clock).enables
+        self.net_count, self._timing = netlist.net_count, timing
         self.names: list[str] = []
         self.ends: set[int] = set()
-        self.read = cache(_read)
+        self._faults: list[Fault] = []
+        self._gates: list[_Gate] = []
+        self._kept: tuple[list[NetFunction], ...] = ([], [], [])
+        self._read = cache(_read)
+        for position, instance in enumerate(netlist.instances):
+            self._add(position, instance, library.cells[instance.cell])
+        refuse(self._faults)
+        self.states = np.arange(netlist.net_count, self.net_count)
+        self.next_state, self.clear, self.preset = (
+            Functions(sorted(functions, key=lambda function: -len(function.inputs)))
+            for functions in self._kept
+        )
+        self.levels = tuple(self._by_level())
 
-    def add(self, position: int, instance: Instance, cell: Cell) -> None:
+    def _add(self, position: int, instance: Instance, cell: Cell) -> None:
         """Add the gates of an instance, and the state of a flip-flop."""
         if cell.clock_gate is not None:
             self.ends.add(instance.nets[cell.clock_gate.enable])
@@ -260,22 +216,23 @@ class _Builder:
         nets, causes, own = dict(instance.nets), {pin: pin for pin in cell.inputs}, None
         if cell.flip_flop is not None:
             own = (cell.flip_flop.state, cell.flip_flop.inverted)
-            nets[own[0]] = self.netlist.net_count + len(self.names)
+            nets[own[0]] = self.net_count
+            self.net_count += 1
             causes[own[0]] = cell.flip_flop.clocked_on.strip("() ")
             self._flip_flop(instance, cell.flip_flop, cell.inputs, nets)
         for pin, net in instance.nets.items():
             if cell.pins[pin].direction != "output":
                 continue
-            names, table = self.read(cell.pins[pin].function or "", cell.inputs, own)
-            delays = [self.timing.delays.get((position, causes[name], pin)) for name in names]
+            names, table = self._read(cell.pins[pin].function or "", cell.inputs, own)
+            delays = [self._timing.delays.get((position, causes[name], pin)) for name in names]
             for name, delay in zip(names, delays, strict=True):
                 if delay is None or min(delay.rise_s, delay.fall_s) < 0:
                     where, written = f"{instance.name} ({instance.cell})", f"from {causes[name]}"
                     rule, remedy = "no delay of 0 or more", "analyse the timing of this netlist"
-                    self.faults.append(Fault(where, f"{written} to {pin}", rule, remedy))
-            known = tuple(delay for delay in delays if delay is not None)
+                    self._faults.append(Fault(where, f"{written} to {pin}", rule, remedy))
+            known = [delay for delay in delays if delay is not None]
             function = NetFunction(net, tuple(nets[name] for name in names), table)
-            self.gates.append(_Gate(function, known))
+            self._gates.append((function, known))
 
     def _flip_flop(
         self,
@@ -288,35 +245,20 @@ class _Builder:
         self.names.append(instance.name)
         functions = (flip_flop.next_state, flip_flop.clear or "0", flip_flop.preset or "0")
         enable = self.enables.get(nets[flip_flop.clocked_on.strip("() ")])
-        for kept, function in zip(self.kept.values(), functions, strict=True):
-            names, table = self.read(function, pins, (flip_flop.state, flip_flop.inverted))
+        for kept, function in zip(self._kept, functions, strict=True):
+            names, table = self._read(function, pins, (flip_flop.state, flip_flop.inverted))
             found = NetFunction(state, tuple(nets[name] for name in names), table)
-            if enable is not None and kept is self.kept["next_state"]:
+            if enable is not None and kept is self._kept[0]:
                 found = _enabled(found, enable)
             kept.append(found)
             self.ends |= {nets[name] for name in names} - {state}
 
-    def levels(self) -> Iterator[Level]:
+    def _by_level(self) -> Iterator[Level]:
         """Yield the gates by level."""
-        drivers = {gate.function.output: number for number, gate in enumerate(self.gates)}
-        needs = (
-            [drivers[net] for net in gate.function.inputs if net in drivers] for gate in self.gates
-        )
-        sorter = TopologicalSorter(dict(enumerate(needs)))
-        sorter.prepare()
-        while sorter.is_active():
-            ready = sorter.get_ready()
-            sorter.done(*ready)
-            yield _level([self.gates[number] for number in sorted(ready)])
-
-
-def _level(gates: Sequence[_Gate]) -> Level:
-    gates = sorted(gates, key=lambda gate: -len(gate.delays))
-    delays = np.zeros((len(gates), max(1, len(gates[0].delays)), 2), np.int64)
-    for number, gate in enumerate(gates):
-        for pin, delay in enumerate(gate.delays):
-            delays[number, pin] = round(delay.fall_s / TICK_S), round(delay.rise_s / TICK_S)
-    return Level(side_by_side([gate.function for gate in gates]), delays)
+        drivers = {gate.output: number for number, (gate, _) in enumerate(self._gates)}
+        needs = ([drivers[net] for net in gate.inputs if net in drivers] for gate, _ in self._gates)
+        for ready in generations(dict(enumerate(needs))):
+            yield Level([self._gates[number] for number in sorted(ready)])
 
 
 def _read(
@@ -337,23 +279,6 @@ MOST_CYCLES = 64
 
 MOST_PASSES = 20
 """Most successive clears and presets within one cycle."""
-
-
-@dataclass(frozen=True, eq=False)
-class Answers:
-    """Settled values of outputs.
-
-    Attributes
-    ----------
-    outputs
-        Settled value of each output port in each cycle of the stimulus, shape (cycles, bits):
-        the value at the edge that ends the cycle.
-    known
-        Whether each depends on no state unknown at the start, same shapes.
-    """
-
-    outputs: Mapping[str, Bits]
-    known: Mapping[str, Bits]
 
 
 def driven_ports(
@@ -398,16 +323,9 @@ def by_port(netlist: Netlist, values: Bits) -> dict[str, Bits]:
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """Result of some cycles.
+    """Settled values of nets, shape (cycles, nets), and the state after the last edge.
 
-    Attributes
-    ----------
-    values
-        Settled value of each net, shape (cycles, nets).
-    state
-        Of each flip-flop after the last cycle's edge, shape (flip-flops,).
-    forced
-        Whether a state was cleared or preset within each cycle, shape (cycles,).
+    `forced` is whether a state was cleared or preset within each cycle, shape (cycles,).
     """
 
     values: NDArray[np.uint8]
@@ -422,12 +340,8 @@ def settle_cycles(
 
     Flip-flops take their next state at the edge that ends a cycle.  Clear and preset act at once
     and keep a state through the edge.  Clear wins over preset.  An unknown clear or preset makes
-    a state unknown that it would change.
-
-    Parameters
-    ----------
-    ports, stimulus
-        Nets of the input ports, shape (ports,), and their values, shape (cycles, ports).
+    a state unknown that it would change.  The stimulus has the values of the ports' nets, shape
+    (cycles, ports).
 
     Raises
     ------

@@ -29,10 +29,10 @@ from dse.silicon.description import Reading, elaborating, run_description, wrong
 from dse.silicon.netlist import (
     CONSTANT_0,
     CONSTANT_1,
+    Clocks,
     Instance,
     Netlist,
     cell_faults,
-    clocks_of,
     read_netlist,
 )
 from dse.silicon.yosys import chosen_yosys
@@ -59,17 +59,10 @@ _NEEDED = {
 
 @dataclass(frozen=True)
 class UsableCells:
-    """Cells that Yosys may map to.
+    """Cells that Yosys may map to, as the text of a liberty file in ps and fF.
 
-    Attributes
-    ----------
-    liberty
-        Text of a liberty file: these cells with their delays, in ps and fF.
-    tied
-        Flip-flops with set and reset tied off: name in the text -> cell, and the value of each
-        tied pin.
-    omitted
-        Cells of the library that are not used, and the reasons.
+    `tied` are flip-flops with set and reset tied off, by their names in the text: the cell, and the
+    value of each tied pin.  `omitted` are the cells of the library that are not used, with reasons.
     """
 
     liberty: str
@@ -479,15 +472,7 @@ def enables() -> str:
 def gating(library: CellLibrary, fewest: int) -> Iterator[str]:
     """Yield commands of Yosys that put flip-flops with one enable behind a clock gate.
 
-    Parameters
-    ----------
-    fewest
-        Number of flip-flops that justifies a gate.  With fewer, each keeps a multiplexer.
-
-    Raises
-    ------
-    StudyError
-        The library has no clock gate.
+    With fewer than the `fewest` flip-flops, each keeps a multiplexer.
     """
     cell, gate = _gates(library)[0]
     tied = "".join(f" -tie_lo {pin}" for pin in gate.tied)
@@ -517,7 +502,7 @@ def _gates(library: CellLibrary) -> list[tuple[Cell, ClockGate]]:
 
 def gated_counts(netlist: Netlist, library: CellLibrary, clock: str) -> dict[str, float]:
     """Return how many clock gates a netlist has, and flip-flops behind them."""
-    clocks = clocks_of(netlist, library, clock)
+    clocks = Clocks(netlist, library, clock)
     pins = [
         net in clocks.enables
         for one in netlist.instances
@@ -610,15 +595,7 @@ FASTEST_S = 1e-12
 
 @dataclass(frozen=True)
 class Mapped:
-    """Netlists of one description, and their origin.
-
-    Attributes
-    ----------
-    netlists
-        Flat, of cells of the library, each mapped in another way.
-    script
-        Commands that the tool ran, for repeating the run.
-    """
+    """Flat netlists of a description, each mapped in another way, and the commands for it."""
 
     netlists: tuple[Netlist, ...]
     script: str

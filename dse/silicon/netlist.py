@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,16 +23,9 @@ CONSTANT_0, CONSTANT_1 = 0, 1
 
 @dataclass(frozen=True)
 class Instance:
-    """A cell of the library in use.
+    """A cell of the library in use: its name, the cell's, and the net of each connected pin.
 
-    Attributes
-    ----------
-    name, cell
-        Its name, and the cell's name.
-    nets
-        The net of each connected pin.
-    source
-        Place in the description, as Yosys writes it, or empty.
+    `source` is its place in the description, as Yosys writes it, or empty.
     """
 
     name: str
@@ -202,55 +194,33 @@ def cell_faults(netlist: Netlist, library: CellLibrary) -> Iterator[Fault]:
 # The clock: the input that it comes from, and the gates that it passes
 
 
-@dataclass(frozen=True)
 class Clocks:
-    """Nets of a clock.
+    """Nets of a clock, which clock every flip-flop and nothing else.
 
-    Attributes
-    ----------
-    net
-        Of the input.
-    enables
-        By the net that a clock gate drives: the one that enables it.
+    `net` is of the input, and `enables` has by the net that a clock gate drives the one that
+    enables it.
     """
 
-    net: int
-    enables: Mapping[int, int]
+    def __init__(self, netlist: Netlist, library: CellLibrary, clock: str) -> None:
+        """Follow a clock through its gates.
 
-    @cached_property
-    def nets(self) -> frozenset[int]:
-        """Return the clock's net and the nets behind gates."""
-        return frozenset([self.net, *self.enables])
-
-
-def clocks_of(netlist: Netlist, library: CellLibrary, clock: str) -> Clocks:
-    """Return the nets of a clock, which clock every flip-flop and nothing else.
-
-    Raises
-    ------
-    StudyError
-        There is no such input, a flip-flop has another clock or edge, a gate of logic uses it, or
-        clock gates are in series.
-    """
-    net = clock_input(netlist, clock)
-    enables: dict[int, int] = {}
-    for instance in netlist.instances:
-        gate = library.cells[instance.cell].clock_gate
-        if gate is not None and gate.output in instance.nets:
-            enables[instance.nets[gate.output]] = instance.nets[gate.enable]
-    found = Clocks(net, enables)
-    refuse(_faults(netlist, library, found, clock))
-    return found
+        Raises
+        ------
+        StudyError
+            There is no such input, a flip-flop has another clock or edge, a gate of logic uses it,
+            or clock gates are in series.
+        """
+        self.net = clock_input(netlist, clock)
+        self.enables: dict[int, int] = {}
+        for instance in netlist.instances:
+            gate = library.cells[instance.cell].clock_gate
+            if gate is not None and gate.output in instance.nets:
+                self.enables[instance.nets[gate.output]] = instance.nets[gate.enable]
+        refuse(_faults(netlist, library, self, clock))
 
 
 def clock_input(netlist: Netlist, clock: str) -> int:
-    """Return the net of the input with the clock's name.
-
-    Raises
-    ------
-    StudyError
-        There is no such input of one bit.
-    """
+    """Return the net of the input with the clock's name, which must have one bit."""
     nets = netlist.inputs.get(clock, ())
     if len(nets) != 1:
         rule = "the clock is an input of one bit"
@@ -264,6 +234,7 @@ def _faults(netlist: Netlist, library: CellLibrary, clocks: Clocks, clock: str) 
 
     Logic that gates or inverts the clock uses it, too, but errors of flip-flops describe that.
     """
+    nets = {clocks.net, *clocks.enables}
     of_flip_flops: list[Fault] = []
     of_logic: list[Fault] = []
     for instance in netlist.instances:
@@ -271,7 +242,7 @@ def _faults(netlist: Netlist, library: CellLibrary, clocks: Clocks, clock: str) 
         for name, net in instance.nets.items():
             faults, written = of_flip_flops, netlist.named(net)
             if cell.flip_flop is not None and cell.pins[name].clock:
-                if net not in clocks.nets:
+                if net not in nets:
                     rule = f"every flip-flop is clocked by {clock!r}"
                     remedy = "use one clock, its rising edge, not gated"
                 elif unateness(cell.flip_flop.clocked_on, name, [name]) != "positive_unate":
@@ -283,7 +254,7 @@ def _faults(netlist: Netlist, library: CellLibrary, clocks: Clocks, clock: str) 
                 if net == clocks.net:
                     continue
                 rule, remedy = f"a clock gate is clocked by {clock!r}", "use one gate, not several"
-            elif net in clocks.nets and cell.pins[name].direction == "input":
+            elif net in nets and cell.pins[name].direction == "input":
                 faults, written = of_logic, netlist.named(net)
                 rule, remedy = "a clock drives flip-flops only", "use another signal as data"
             else:

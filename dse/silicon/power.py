@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.silicon.cells import Cell, CellLibrary, InternalPower, names_in, truth_table
-from dse.silicon.netlist import Netlist, PinNets, by_cell, clocks_of
+from dse.silicon.netlist import Clocks, Netlist, PinNets, by_cell
 from dse.silicon.simulation import Switched
 from dse.silicon.timing import Timing
 
@@ -37,14 +37,9 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Power:
-    """Power of a netlist at a clock period.
+    """Power of a netlist at a clock period: of transitions with glitches, and without, and leakage.
 
-    Attributes
-    ----------
-    dynamic_w, settled_w
-        Of transitions with glitches, and without: as if each net changed at most once in a cycle.
-    leakage_w
-        Of all instances.
+    Without glitches each net changes at most once in a cycle.
     """
 
     period_s: float
@@ -64,7 +59,7 @@ def average_power(
     period_s: float,
 ) -> Power:
     """Return the mean power of a netlist whose nets change as often as in `activity`."""
-    clock_net = clocks_of(netlist, library, clock).net
+    clock_net = Clocks(netlist, library, clock).net
     slew_s = (timing.rise_slews_s + timing.fall_slews_s) / 2
     known = slew_s, timing.loads_f, np.asarray(activity.high, float)
     groups = [_Group(cell, nets, len(at), *known) for cell, at, nets in by_cell(netlist, library)]
@@ -144,7 +139,8 @@ class _Group:
         for rail in dict.fromkeys(group.rail for group in groups):
             of_rail = [group for group in groups if group.rail == rail]
             for group, share in zip(of_rail, self._shares(of_rail, output), strict=True):
-                energy += share * _transition(group, slew, load)
+                tables = (one for one in (group.rise, group.fall) if one is not None)
+                energy += share * (sum(one.at(slew, load) for one in tables) / 2)
         return energy
 
     def _shares(self, groups: list[InternalPower], output: bool) -> Iterator[Floats]:
@@ -173,9 +169,3 @@ class _Group:
             high = self.of(self.high, name) if name in self.nets else 0.5
             chance = np.concatenate((chance * (1.0 - high), chance * high))
         return np.asarray(table.astype(float) @ chance)
-
-
-def _transition(group: InternalPower, slew: Floats, load: Floats) -> Floats:
-    """Return the mean energy (J) of a rising and a falling transition."""
-    tables = (table for table in (group.rise, group.fall) if table is not None)
-    return np.asarray(sum((one.at(slew, load) for one in tables), np.zeros(len(slew))) / 2)

@@ -175,13 +175,7 @@ def _tasks(hardware: str | Verilog, over: Mapping[str, str], tasks: int) -> list
 
 
 def check_library_files(files: Sequence[Path]) -> None:
-    """Raise StudyError if files of a library do not exist.
-
-    Raises
-    ------
-    StudyError
-        All of them at once.
-    """
+    """Raise StudyError for all files of a library that do not exist."""
     if not files:
         raise StudyError([Fault("library", "", "no file", "name a .lib file")])
     missing = (no_such(path, "file", "*.lib*").faults for path in files if not path.is_file())

@@ -28,14 +28,12 @@ from dse.silicon.gates import (
     MOST_CYCLES,
     TICK_S,
     UNKNOWN_LEVEL,
-    Answers,
     Gates,
     Integers,
     Level,
     Settled,
     by_port,
     driven_ports,
-    gates_of,
     settle_cycles,
     settled_at,
 )
@@ -47,29 +45,6 @@ TIME_BITS, PIN_BITS = 31, 4
 
 PIECE = 200_000
 """Number of transitions of inputs in one batch, which fits into a cache."""
-
-
-@dataclass(frozen=True, eq=False)
-class Transitions:
-    """Transitions of each net over some cycles.  Every array has shape (nets,).
-
-    Attributes
-    ----------
-    count
-        Of both directions.
-    high_ticks
-        Time at 1 before the end of the cycles, less the time if every cycle began with
-        its settled value: to be added to settled time.
-    latest
-        Time of the latest after its clock edge, in ticks.
-    work
-        Transitions of gates' inputs that were examined.
-    """
-
-    count: Integers
-    high_ticks: Integers
-    latest: Integers
-    work: int
 
 
 class _Pool:
@@ -97,42 +72,12 @@ class _Pool:
         return self.written[np.repeat(skipped, counts) + np.arange(counts.sum())], counts
 
 
-def transitions(gates: Gates, sources: Integers, values: NDArray[np.uint8]) -> Transitions:
-    """Return the transitions of every net in the cycles behind the first of `values`.
-
-    Parameters
-    ----------
-    sources
-        Nets that are driven by no gate and may change: input ports, states.
-    values
-        Settled values, shape (1 + cycles, nets).
-
-    Raises
-    ------
-    StudyError
-        A transition does not fit into `TIME_BITS`.
-    """
-    pool = _Pool(gates.net_count)
-    changed = (values[1:, sources] != values[:-1, sources]).T
-    pool.add(sources, changed.sum(axis=1), np.nonzero(changed)[1] << TIME_BITS)
-    high, latest = np.zeros((2, gates.net_count), np.int64)
-    work = 0
-    for level in gates.levels:
-        inputs = np.zeros(len(level.delays), np.int64)
-        for nets in level.functions.columns:
-            inputs[: len(nets)] += pool.count[nets]
-        ends = np.cumsum(inputs)
-        work += int(ends[-1])
-        cuts = np.flatnonzero(np.diff(ends // PIECE)) + 1
-        for first, last in zip([0, *cuts], [*cuts, len(ends)], strict=True):
-            piece = _Piece(level, slice(first, last), len(values) - 1)
-            piece.run(pool, values)
-            high[piece.outputs], latest[piece.outputs] = piece.high, piece.latest
-    return Transitions(pool.count, high, latest, work)
-
-
 class _Piece:
-    """Some gates of a level.  A row is one of them in one cycle."""
+    """Some gates of a level.  A row is one of them in one cycle.
+
+    `high` is the time of each output at 1 before the end of the cycles, less the time if every
+    cycle began with its settled value, and `latest` the time of its latest transition, in ticks.
+    """
 
     def __init__(self, level: Level, some: slice, cycles: int) -> None:
         functions = level.functions
@@ -273,17 +218,24 @@ class Switched:
 
 
 @dataclass(frozen=True, eq=False)
-class Activity(Switched, Answers):
+class Activity(Switched):
     """Numbers of changes of nets while a netlist works, and its answers.
 
     Attributes
     ----------
+    outputs
+        Settled value of each output port in each cycle of the stimulus, shape (cycles, bits):
+        the value at the edge that ends the cycle.
+    known
+        Whether each depends on no state unknown at the start, same shapes.
     idle
         Numbers of changes afterwards, with inputs held, or None if this was not simulated.
     notes
         Omissions, and values taken for known.
     """
 
+    outputs: Mapping[str, Bits]
+    known: Mapping[str, Bits]
     idle: Switched | None = None
     notes: tuple[str, ...] = ()
 
@@ -313,12 +265,12 @@ def simulate_gates(
     Raises
     ------
     StudyError
-        The netlist cannot be simulated (see `gates_of`), or a flip-flop is
+        The netlist cannot be simulated (see `Gates`), or a flip-flop is
         cleared or preset after the warm-up.
     ArgumentError
         A port without stimulus, or of another shape.
     """
-    gates = gates_of(netlist, library, timing, clock)
+    gates = Gates(netlist, library, timing, clock)
     driven, stimuli = driven_ports(netlist, clock, stimulus)
     shown = np.array([net for nets in netlist.outputs.values() for net in nets], np.int64)
     count, at_rest = (_Count(gates, driven, round(timing.period_s / TICK_S)) for _ in range(2))
@@ -421,28 +373,42 @@ class _Count:
 
     def _add(self, values: NDArray[np.uint8]) -> int:
         """Count the cycles behind the first, and return how many to count next."""
-        moved = transitions(self.gates, self.sources, values)
-        cycles = len(values) - 1
+        moved, cycles = self._moved(values), len(values) - 1
         self.cycles += cycles
-        self.work += moved.work
-        self.toggles += moved.count
+        self.toggles += moved
         self.settled += np.sum(values[1:] != values[:-1], axis=0)
-        self.high += self.period * np.sum(values[1:], axis=0, dtype=np.int64) + moved.high_ticks
+        self.high += self.period * np.sum(values[1:], axis=0, dtype=np.int64)
         pulses = np.sum(values[:-1, self.enables], axis=0, dtype=np.int64)
         self.toggles[self.gated] += 2 * pulses
         self.settled[self.gated] += 2 * pulses
         self.high[self.gated] += self.period * pulses // 2
-        self.latest = np.maximum(self.latest, moved.latest)
-        fitting = cycles * _BLOCK // max(1, int(moved.count.sum()))
+        fitting = cycles * _BLOCK // max(1, int(moved.sum()))
         return max(1, min(4 * cycles, fitting, MOST_CYCLES))
+
+    def _moved(self, values: NDArray[np.uint8]) -> Integers:
+        """Return the transitions of each net behind the first of the settled `values`, (nets,)."""
+        pool = _Pool(self.gates.net_count)
+        changed = (values[1:, self.sources] != values[:-1, self.sources]).T
+        pool.add(self.sources, changed.sum(axis=1), np.nonzero(changed)[1] << TIME_BITS)
+        for level in self.gates.levels:
+            inputs = np.zeros(len(level.delays), np.int64)
+            for nets in level.functions.columns:
+                inputs[: len(nets)] += pool.count[nets]
+            ends = np.cumsum(inputs)
+            self.work += int(ends[-1])
+            cuts = np.flatnonzero(np.diff(ends // PIECE)) + 1
+            for first, last in zip([0, *cuts], [*cuts, len(ends)], strict=True):
+                piece = _Piece(level, slice(first, last), len(values) - 1)
+                piece.run(pool, values)
+                self.high[piece.outputs] += piece.high
+                later = np.maximum(self.latest[piece.outputs], piece.latest)
+                self.latest[piece.outputs] = later
+        return pool.count
 
     def late(self, ends: Collection[int]) -> Iterator[str]:
         """Yield by how much the ends of paths are reached after the period.
 
-        Raises
-        ------
-        StudyError
-            It is more than that a delay is the worst of both edges of its input.
+        More than that a delay is the worst of both edges of its input is an error.
         """
         latest = max(self.latest[[*ends]], default=0)
         late = latest / self.period - 1

@@ -34,7 +34,6 @@ from dse.errors import (
 from dse.plugins import registry
 from dse.silicon.description import ENDINGS, Reading, elaborating, run_description, source_texts
 from dse.silicon.figures import AT_ONE_CLOCK, FIGURES, Target
-from dse.silicon.gates import Answers
 from dse.silicon.netlist import clock_input, netlist_of, placed
 from dse.silicon.vectors import WAVES, WrittenVectors, recorded
 from dse.silicon.yosys import chosen_yosys
@@ -125,30 +124,27 @@ class DesignTask:
         refuse(fault for module in modules.values() for fault in _large_memories(module))
         return vectors, reads, tuple(self.vectors.notes(ports))
 
-    def check_answers(self, vectors: Vectors, found: Answers) -> None:
-        """Raise StudyError if a netlist gives a wrong answer.
+    def check_answers(
+        self, vectors: Vectors, outputs: Mapping[str, Bits], sure: Mapping[str, Bits]
+    ) -> None:
+        """Raise StudyError if `outputs` of a netlist are wrong answers, or not `sure`.
 
-        Raises
-        ------
-        StudyError
-            The first wrong answer: cycle, port, expected, found.
+        The error has the cycle, port, expected and found value of the first.
         """
         wrong: dict[str, Bits] = {}
         for port, known in vectors.known.items():
-            differs = found.outputs[port] != vectors.expected[port]
-            wrong[port] = (differs | ~found.known[port]) & known[:, None]
+            differs = outputs[port] != vectors.expected[port]
+            wrong[port] = (differs | ~sure[port]) & known[:, None]
         first = {port: int(np.argmax(bad.any(axis=1))) for port, bad in wrong.items() if bad.any()}
         if not first:
             return
         port = min(first, key=lambda name: first[name])
         cycle = first[port]
         bit = int(np.argmax(wrong[port][cycle]))
-        expected, given = (
-            hexadecimal(one[port][cycle]) for one in (vectors.expected, found.outputs)
-        )
-        written = f"cycle {cycle}, bit {bit}: expected {expected}, found {given}"
+        expected, found = (hexadecimal(one[port][cycle]) for one in (vectors.expected, outputs))
+        written = f"cycle {cycle}, bit {bit}: expected {expected}, found {found}"
         rule, remedy = "the netlist gives another answer", "correct the design, or the answer"
-        if not found.known[port][cycle, bit]:
+        if not sure[port][cycle, bit]:
             rule = "the answer depends on a register that nothing has set"
             remedy = "reset it, or give it cycles to fill"
         fault = Fault(port, written, rule, remedy)
@@ -332,10 +328,7 @@ def are_files(hardware: Iterable[str]) -> bool:
 def generated(name: str, over: Mapping[str, str], tasks: int) -> list[DesignTask]:
     """Return designs of a generator with random tasks, by default all that it ships.
 
-    Raises
-    ------
-    StudyError
-        There is no such generator, or it has no such parameters or values: all errors at once.
+    A generator, parameters or values that are not there are errors, all reported at once.
     """
     try:
         generator = registry.get(Generator, name)

@@ -15,8 +15,9 @@ the notes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
 import numpy as np
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 
 from dse.errors import Fault, StudyError
 from dse.silicon.cells import Arc, Cell, CellLibrary, LookupTable, TableStack
-from dse.silicon.netlist import Clocks, Netlist, Numbers, PinNets, by_cell, clocks_of
+from dse.silicon.netlist import Clocks, Netlist, Numbers, PinNets, by_cell
 
 RISE, FALL = 0, 1
 
@@ -43,48 +44,6 @@ _KINDS = {
 _ASYNCHRONOUS = ("clear", "preset")
 
 
-@dataclass(frozen=True, eq=False)
-class ArcColumns:
-    """Arcs between edges of nets, sorted by level, all of shape (n,).
-
-    Attributes
-    ----------
-    source, target
-        Twice the net, plus 1 for its falling edge.
-    delay, slew
-        Numbers of tables.
-    instance, pair
-        Position of the instance, and of its two pins in `pairs`.
-    passes
-        Whether arrivals pass: not through asynchronous inputs of flip-flops.
-    levels
-        Start of each level, and the end, shape (levels + 1,).
-    """
-
-    source: Numbers
-    target: Numbers
-    delay: Numbers
-    slew: Numbers
-    instance: Numbers
-    pair: Numbers
-    passes: NDArray[np.bool_]
-    levels: Numbers
-    pairs: tuple[tuple[int, str, str], ...]
-
-
-@dataclass(frozen=True, eq=False)
-class SetupColumns:
-    """Constraints of flip-flops and clock gates, all of shape (n,).
-
-    Edge of a data net, table, instance, and rising edge of the net that clocks it.
-    """
-
-    source: Numbers
-    table: Numbers
-    instance: Numbers
-    clock: Numbers
-
-
 MOST_ON_A_LOOP = 8
 """Instances of a loop that an error names."""
 
@@ -92,41 +51,21 @@ Tables = dict[LookupTable | None, int]
 """Numbers of tables.  An absent table has number 0, a table of zero."""
 
 
-def timing_graph(
-    netlist: Netlist, library: CellLibrary
-) -> tuple[ArcColumns, SetupColumns, TableStack]:
-    """Return the arcs of every instance, levelised, their constraints and the tables of both.
+def _by_level(
+    netlist: Netlist, columns: Numbers, passes: NDArray[np.bool_]
+) -> tuple[Numbers, Numbers]:
+    """Return the order of arcs by level, and the start of each level and the end.
 
-    Yosys sees no loop through black boxes.
-
-    Raises
-    ------
-    StudyError
-        Logic forms a loop, whose instances are named.
+    Yosys sees no loop through black boxes.  The instances of a loop are an error.
     """
-    tables: Tables = {None: 0}
-    pairs: list[tuple[int, str, str]] = []
-    arcs: list[Numbers] = [np.zeros((7, 0), np.intp)]
-    setups: list[Numbers] = [np.zeros((4, 0), np.intp)]
-    for cell, at, nets in by_cell(netlist, library):
-        arcs += _arc_columns(cell, at, nets, tables, pairs)
-        setups += _setup_columns(cell, at, nets, tables)
-    columns = np.concatenate(arcs, axis=1)
     source, target, _, _, instance, _, passing = columns
-    passes, inside = passing > 0, passing > 1
+    inside = passing > 1
     followed = (column[passes] for column in (source, target, instance, inside))
     level = 2 * _levels(netlist, *followed)[instance] + inside
     level[~passes] = level.max(initial=0) + 1  # nothing waits for them
     level = np.unique(level, return_inverse=True)[1]
     order = np.argsort(level, kind="stable")
-    levels = np.searchsorted(level[order], np.arange(level.max(initial=0) + 2))
-    source, target, delay, slew, instance, pair, _ = columns[:, order]
-    ordered = ArcColumns(
-        source, target, delay, slew, instance, pair, passes[order], levels, tuple(pairs)
-    )
-    constraints = SetupColumns(*np.concatenate(setups, axis=1))
-    zero = LookupTable(np.zeros(1), np.zeros(1), np.zeros((1, 1)))
-    return ordered, constraints, TableStack([table or zero for table in tables])
+    return order, np.searchsorted(level[order], np.arange(level.max(initial=0) + 2))
 
 
 def _arc_columns(
@@ -202,39 +141,32 @@ def _levels(
     of the same instance, does not raise the level.  Instances of one level do not wait for
     each other, so that all of them are computed at once.
     """
-    count = len(netlist.instances)
     driver = np.full(netlist.net_count, -1, np.intp)
     driver[target >> 1] = instance
     joined = np.unique(np.stack((driver[source >> 1], instance))[:, ~inside], axis=1)
-    before, after = joined[:, joined[0] >= 0]
-    starts = np.searchsorted(before, np.arange(count + 1))
-    waiting = np.bincount(after, minlength=count)
-    level = np.zeros(count, np.intp)
-    ready = np.flatnonzero(waiting == 0)
-    number = 0
-    while len(ready):
-        level[ready] = number
-        number += 1
-        lengths = starts[ready + 1] - starts[ready]
-        offsets = np.repeat(starts[ready] - np.cumsum(lengths) + lengths, lengths)
-        reached = after[offsets + np.arange(len(offsets))]
-        np.subtract.at(waiting, reached, 1)
-        ready = np.unique(reached[waiting[reached] == 0])
-    if np.any(waiting > 0):
-        raise _loop(netlist, before, after, waiting > 0)
+    needs: dict[int, list[int]] = {}
+    for before, after in joined[:, joined[0] >= 0].T.tolist():
+        needs.setdefault(after, []).append(before)
+    level = np.zeros(len(netlist.instances), np.intp)
+    try:
+        for number, ready in enumerate(generations(needs)):
+            level[[*ready]] = number
+    except CycleError as error:
+        raise _loop(netlist, error.args[1][1:]) from None
     return level
 
 
-def _loop(netlist: Netlist, before: Numbers, after: Numbers, left: NDArray[np.bool_]) -> StudyError:
-    """Return the error of a loop, found by going back from a waiting instance until one repeats."""
-    among = left[before] & left[after]
-    needs = dict(zip(after[among].tolist(), before[among].tolist(), strict=True))
-    at, seen = int(np.flatnonzero(left)[0]), dict[int, None]()
-    while at not in seen:
-        seen[at] = None
-        at = needs[at]
-    order = list(seen)
-    loop = order[order.index(at) :][::-1]
+def generations(needs: Mapping[int, Sequence[int]]) -> Iterator[Sequence[int]]:
+    """Yield keys that need nothing, then those that need only these, and so on."""
+    sorter = TopologicalSorter(needs)
+    sorter.prepare()
+    while sorter.is_active():
+        ready = sorter.get_ready()
+        yield ready
+        sorter.done(*ready)
+
+
+def _loop(netlist: Netlist, loop: Sequence[int]) -> StudyError:
     first = loop.index(min(loop))
     names = [netlist.instances[i].name for i in (*loop[first:], *loop[:first])]
     more = [f"{len(names) - MOST_ON_A_LOOP} more"] if len(names) > MOST_ON_A_LOOP else []
@@ -284,23 +216,18 @@ class Timing:
 def analyse(netlist: Netlist, library: CellLibrary, *, clock: str) -> Timing:
     """Return the least clock period of a netlist, its delays, slews and loads.
 
-    Parameters
-    ----------
-    clock
-        The input that clocks every flip-flop, on its rising edge.
-
     Raises
     ------
     StudyError
         The netlist has no such clock, flip-flops on another clock or edge, or no path.
     """
-    clocks = clocks_of(netlist, library, clock)
+    clocks = Clocks(netlist, library, clock)
     loads = net_loads(netlist, library)
-    run = _Run(*timing_graph(netlist, library), loads[:, 1:], clocks)
+    run = _Run(netlist, library, loads[:, 1:], clocks)
     starts = 2 * np.array([net for nets in netlist.inputs.values() for net in nets])
     for edges in (starts + RISE, starts + FALL):
         run.slew[edges] = run.arrival[edges] = 0.0
-    for first, end in pairwise(run.arcs.levels.tolist()):
+    for first, end in pairwise(run.levels.tolist()):
         run.propagate(slice(first, end))
     period, edge, position = _longest(netlist, run)
     first = run.first(edge) >> 1
@@ -334,36 +261,53 @@ def net_loads(netlist: Netlist, library: CellLibrary) -> NDArray[np.float64]:
 
 
 class _Run:
-    """Arrivals and slews of the edges of all nets, -inf without an arrival."""
+    """Arcs between edges of nets, and arrivals and slews of these edges, -inf without an arrival.
+
+    An edge is twice the net, plus 1 for its falling edge.  Arcs are sorted by level.  They have two
+    edges, numbers of two tables, and the positions of the instance and of its two pins in `pairs`.
+    Arrivals pass them, but not through asynchronous inputs of flip-flops.  Setups have the edge of
+    a data net, a table, an instance, and the rising edge of the net that clocks it.
+    """
 
     def __init__(
         self,
-        arcs: ArcColumns,
-        setups: SetupColumns,
-        tables: TableStack,
+        netlist: Netlist,
+        library: CellLibrary,
         loads: NDArray[np.float64],
         clocks: Clocks,
     ) -> None:
-        self.arcs, self.setups, self.tables, self.loads = arcs, setups, tables, loads
+        tables: Tables = {None: 0}
+        self.pairs: list[tuple[int, str, str]] = []
+        arcs: list[Numbers] = [np.zeros((7, 0), np.intp)]
+        setups: list[Numbers] = [np.zeros((4, 0), np.intp)]
+        for cell, at, nets in by_cell(netlist, library):
+            arcs += _arc_columns(cell, at, nets, tables, self.pairs)
+            setups += _setup_columns(cell, at, nets, tables)
+        columns = np.concatenate(arcs, axis=1)
+        order, self.levels = _by_level(netlist, columns, columns[-1] > 0)
+        self.source, self.target, *self.looked_up, self.instance, self.pair, _ = columns[:, order]
+        self.passes = columns[-1, order] > 0
+        self.setups = np.concatenate(setups, axis=1)
+        zero = LookupTable(np.zeros(1), np.zeros(1), np.zeros((1, 1)))
+        self.tables = TableStack([table or zero for table in tables])
+        self.loads = loads
         self.gated = np.zeros(len(loads), bool)
         self.gated[[*clocks.enables]] = True
         self.arrival = np.full(2 * len(loads), -np.inf)
         self.slew = np.full(2 * len(loads), -np.inf)
         self.best = np.full(2 * len(loads), -1, dtype=np.intp)
-        self.delay = np.zeros(len(arcs.source))
+        self.delay = np.zeros(len(self.source))
         self.clipped = 0
 
     def propagate(self, these: slice) -> None:
         """Propagate edges through the arcs of a level."""
-        arcs, tables = self.arcs, self.tables
-        source, target = arcs.source[these], arcs.target[these]
+        source, target = self.source[these], self.target[these]
         known = np.maximum(self.slew[source], 0.0)
         load = self.loads[target >> 1, target & 1]
-        delay = tables.at(arcs.delay[these], known, load)
-        slew = tables.at(arcs.slew[these], known, load)
+        delay, slew = (self.tables.at(one[these], known, load) for one in self.looked_up)
         self.clipped += int(np.count_nonzero((delay < 0) | (slew < 0)))
         self.delay[these] = delay = np.maximum(delay, 0.0)
-        arrives = arcs.passes[these] & np.isfinite(self.slew[source])
+        arrives = self.passes[these] & np.isfinite(self.slew[source])
         slew = np.where(arrives, np.maximum(slew, 0.0), -np.inf)
         np.maximum.at(self.slew, target, slew)
         later = np.where(self.gated[target >> 1], 0.0, delay)
@@ -374,27 +318,23 @@ class _Run:
 
     def insertion(self, instances: int) -> NDArray[np.float64]:
         """Return how much earlier than a flip-flop each instance has the clock (s): clock gates."""
-        arcs = self.arcs
-        rising = self.gated[arcs.target >> 1] & (arcs.target & 1 == RISE)
+        rising = self.gated[self.target >> 1] & (self.target & 1 == RISE)
         found = np.zeros(instances)
-        np.maximum.at(found, arcs.instance[rising], self.delay[rising])
+        np.maximum.at(found, self.instance[rising], self.delay[rising])
         return found
 
     def first(self, edge: int) -> int:
         """Return the first edge of the latest path to an edge."""
         while (arc := int(self.best[edge])) >= 0:
-            edge = int(self.arcs.source[arc])
+            edge = int(self.source[arc])
         return edge
 
     def delays(self) -> dict[tuple[int, str, str], Delay]:
         """Return the worst delay of each pair of pins, over edges and conditions."""
-        arcs = self.arcs
-        worst = np.zeros((len(arcs.pairs), 2))
-        np.maximum.at(worst, (arcs.pair, arcs.target & 1), self.delay)
-        return {
-            pair: Delay(rise, fall)
-            for pair, (rise, fall) in zip(arcs.pairs, worst.tolist(), strict=True)
-        }
+        worst = np.zeros((len(self.pairs), 2))
+        np.maximum.at(worst, (self.pair, self.target & 1), self.delay)
+        each = zip(self.pairs, worst.tolist(), strict=True)
+        return {pair: Delay(rise, fall) for pair, (rise, fall) in each}
 
 
 def _longest(netlist: Netlist, run: _Run) -> tuple[float, int, int]:
@@ -402,20 +342,20 @@ def _longest(netlist: Netlist, run: _Run) -> tuple[float, int, int]:
 
     The position of the instance is -1 at an output.
     """
-    setups = run.setups
-    slew = np.maximum(run.slew[setups.source], 0.0)
-    setup = run.tables.at(setups.table, slew, np.maximum(run.slew[setups.clock], 0.0))
-    setup += run.insertion(len(netlist.instances))[setups.instance]
+    source, table, instance, clock = run.setups
+    slew = np.maximum(run.slew[source], 0.0)
+    setup = run.tables.at(table, slew, np.maximum(run.slew[clock], 0.0))
+    setup += run.insertion(len(netlist.instances))[instance]
     ends = [
         (float(run.arrival[2 * net + edge]), 2 * net + edge, -1)
         for nets in netlist.outputs.values()
         for net in nets
         for edge in (RISE, FALL)
     ]
-    needed = run.arrival[setups.source] + setup
+    needed = run.arrival[source] + setup
     if len(needed):
         at = int(np.argmax(needed))
-        ends.insert(0, (float(needed[at]), int(setups.source[at]), int(setups.instance[at])))
+        ends.insert(0, (float(needed[at]), int(source[at]), int(instance[at])))
     found = max(ends, key=lambda end: end[0], default=(-np.inf, 0, -1))
     if not np.isfinite(found[0]):
         rule = "no path from flip-flop to flip-flop, nor from or to a port"

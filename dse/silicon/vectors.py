@@ -46,18 +46,9 @@ class Waves(CsvTable):
 
 
 def read_waves(lines: Iterable[str], *, file: str, scope: str, clock: str) -> Waves:
-    """Return the signals of a scope before each rising edge of its clock.
+    """Return the signals of a scope of a dump before each rising edge of its clock.
 
-    Parameters
-    ----------
-    lines
-        Of the dump.
-    file
-        Its name, for messages.
-    scope
-        Names of modules from the outermost, with dots between them.
-    clock
-        A signal of the scope.
+    A scope is names of modules from the outermost, with dots between them.
 
     Raises
     ------
@@ -148,22 +139,7 @@ def _sampled(
 
 
 def recorded(check: Path, dut: str, clock: str) -> Waves:
-    """Return the signals of an instance in a dump.
-
-    Parameters
-    ----------
-    check
-        The dump.
-    dut
-        The instance: names from the outermost module, with dots between them.
-    clock
-        Its clock.
-
-    Raises
-    ------
-    StudyError
-        The file is not there, or cannot be read.
-    """
+    """Return the result of `read_waves` for an instance in a file."""
     if not check.is_file():
         raise no_such(check, "file", f"*{WAVES}")
     if not re.fullmatch(r"\w+(\.\w+)*", dut):
@@ -191,13 +167,7 @@ class WrittenVectors:
 
     @staticmethod
     def read(path: Path) -> WrittenVectors:
-        """Read a table.  Every cell that is no number is an error with its place.
-
-        Raises
-        ------
-        StudyError
-            The file does not exist, is no table, or has such cells.
-        """
+        """Read a table.  Every cell that is no number is an error with its place."""
         if not path.is_file():
             raise no_such(path, "file", "*.csv")
         table = parse_csv(read_bytes(path), str(path))

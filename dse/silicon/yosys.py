@@ -69,13 +69,7 @@ def found_yosys() -> tuple[Yosys, ...]:
 
 
 def chosen_yosys() -> Yosys:
-    """Return ``pyosys`` or ``yosys``, the first that is there.
-
-    Raises
-    ------
-    MissingLibraryError
-        Neither is installed.
-    """
+    """Return ``pyosys`` or ``yosys``, the first that is there.  Neither is an error."""
     found = found_yosys()
     if not found:
         raise MissingLibraryError("mapping of Verilog", "pyosys", "rtl", ", or a yosys on the PATH")
@@ -145,13 +139,7 @@ def errors_of(
 
 @cache
 def full_name(yosys: Yosys) -> str:
-    """Return name and version, found once.
-
-    Raises
-    ------
-    StudyError
-        It does not run.
-    """
+    """Return name and version, found once.  A program that does not run is an error."""
     output = run_yosys(yosys, ["write_json empty.json"], {})
     refuse(errors_of(output, "empty.json"))
     return f"{yosys.name} {json.loads(output.files['empty.json'])['creator'].split()[1]}"

@@ -107,16 +107,7 @@ class Assumption:
             values[row] = value
             stages[place] = stages[place].with_metrics(**{self.quantity: values})
             return regrown(problem.renumbered(stages=tuple(stages)), self.growing)
-        if self.touched is not None:
-            place, row = self.touched
-            axes = list(problem.space.axes)
-            values = axes[place].columns[self.quantity].copy()
-            values[row] = value
-            axes[place] = replace(
-                axes[place], columns={**axes[place].columns, self.quantity: values}
-            )
-            return problem.renumbered(space=Space(tuple(axes), problem.space.constants))
-        space = _set(problem.space, self.quantity, value)
+        space = _set(problem.space, self.quantity, value, self.touched)
         for other, factor in self.follows.items():
             space = _set(space, other, factor * value)
         return regrown(problem.renumbered(space=space), self.growing)
@@ -192,19 +183,20 @@ def choose_assumptions(assumptions: tuple[Assumption, ...], wanted: str) -> tupl
 
 def _fields(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
     """Yield columns with one value for all designs, from the study or from a record."""
-    left = (axis for _, axis in modelled_axes(problem) if axis.size == 1)
-    # an unused field has lost its column
-    axes = {
-        axis.unit_name: axis for axis in left if axis.unit_name in {*axis.columns} - {*OFFLOADED}
-    }
-    set_by_axes = {name for axis in problem.space.axes for name in axis.columns}
-    for column, values in problem.space.constants.items():
-        if column == RATE and OFFERED in problem.space.constants:
-            continue  # it follows
-        if column not in {*set_by_axes, *schema.CHOICES, *OFFLOADED}:
-            yield _field(problem, column, float(values[0]), growing)
-    for column, axis in axes.items():
-        yield _field(problem, column, float(axis.columns[column][0]), growing)
+    constants, grown = problem.space.constants, {RATE, PAYLOAD_OFFLOADED, SIZE}
+    none = {*schema.CHOICES, *OFFLOADED}.union(*(axis.columns for axis in problem.space.axes))
+    if OFFERED in constants:
+        none.add(RATE)  # it follows
+    values = {column: one for column, one in constants.items() if column not in none}
+    for _, axis in modelled_axes(problem):
+        column = axis.unit_name
+        if axis.size == 1 and column in {*axis.columns} - {*OFFLOADED}:  # an unused field has none
+            values[column] = axis.columns[column]
+    for column, (value,) in values.items():
+        follows = followers(problem, column)
+        grows = {column, *follows} & grown or column.endswith(".clock")
+        found = _of_column(column_path(column), column, float(value), problem)
+        yield replace(found, follows=follows, growing=growing if grows else frozenset())
 
 
 def modelled_axes(problem: Problem) -> Iterator[tuple[int, Axis]]:
@@ -215,22 +207,16 @@ def modelled_axes(problem: Problem) -> Iterator[tuple[int, Axis]]:
             yield place, axis
 
 
-def _field(problem: Problem, column: str, value: float, growing: frozenset[str]) -> Assumption:
-    follows = followers(problem, column)
-    if not {column, *follows} & {RATE, PAYLOAD_OFFLOADED, SIZE} and not column.endswith(".clock"):
-        growing = frozenset()
-    found = _of_column(column_path(column), column, value, problem)
-    return replace(found, follows=follows, growing=growing)
-
-
-def _set(space: Space, column: str, value: float) -> Space:
-    axes = tuple(
-        replace(axis, columns={**axis.columns, column: np.full(axis.size, value)})
-        if column in axis.columns
-        else axis
-        for axis in space.axes
-    )
-    return Space(axes, {**space.constants, column: constant(value)})
+def _set(space: Space, column: str, value: float, touched: tuple[int, int] | None = None) -> Space:
+    """Return a space with a column at one value, for all designs or for one choice of an axis."""
+    axes = list(space.axes)
+    for place, axis in enumerate(axes):
+        if column in axis.columns and (touched is None or touched[0] == place):
+            values = np.array(axis.columns[column])
+            values[slice(None) if touched is None else touched[1]] = value
+            axes[place] = replace(axis, columns={**axis.columns, column: values})
+    set_once = {column: constant(value)} if touched is None else {}
+    return Space(tuple(axes), {**space.constants, **set_once})
 
 
 def _records(problem: Problem, of: Index | None = None) -> Iterator[Assumption]:
@@ -338,12 +324,10 @@ def _of_column(name: str, column: str, value: float, problem: Problem) -> Assump
 
 def column_path(column: str) -> str:
     """Return the field that sets a column, or the words of a record's column that is no field."""
-    path = field_path(column)
     section, _, rest = column.partition("_")
-    words = f"{section}.{units.stem(rest)}"
-    if path == column:
-        return words if section in schema.SECTIONS else column
-    return words if path in ("workload.kernel", "budget.platform") else path
+    if column in PATHS or section not in (*schema.SECTIONS, "kernel"):
+        return field_path(column)
+    return f"{section}.{units.stem(rest)}"
 
 
 GIVEN, ASSUMED, DEFAULT = "given", "assumed", "default"

@@ -261,20 +261,12 @@ def note_placed(kits: Mapping[str, str], figures: str, reader: Reader) -> None:
         reader.notes.append(f"{names}: {said}")
 
 
-def stated_by_model(model: Model) -> dict[str, float]:
-    """Return the relative standard uncertainty of metrics that a model states.
-
-    The uncertainty of a law adds in squares to its deviation from the table that it describes: the
-    root mean square of (law - table) / table.
-    """
-    found = residual_spread(model)
-    return found | {
-        name: float(np.hypot(u, found.get(name, 0.0))) for name, u in model.uncertainty.items()
-    }
-
-
 def residual_spread(model: Model) -> dict[str, float]:
-    """Return the deviation of a law from its table, by metric, or empty without residuals."""
+    """Return the deviation of a law from its table, by metric, or empty without residuals.
+
+    It is the root mean square of (law - table) / table.  The uncertainty that a law states adds to
+    it in squares.
+    """
     found: dict[str, float] = {}
     for name, (_, table, law) in (model.residuals() if model.residuals else {}).items():
         compared = np.asarray(table) != 0
@@ -317,7 +309,10 @@ def designs_of_model(
             f"model {key!r} of core {core.name!r} fails: {type(error).__name__}: {error}"
         ) from error
     check_metrics(core.name, names, metrics)
-    shares = {name: np.full(len(names), u) for name, u in stated_by_model(model).items()}
+    spread = residual_spread(model)
+    for name, own in model.uncertainty.items():
+        spread[name] = float(np.hypot(own, spread.get(name, 0.0)))
+    shares = {name: np.full(len(names), u) for name, u in spread.items()}
     designs = Designs(
         names, metrics, shares, labels=labels_of_core(core.label, names, model.labels)
     )
@@ -334,20 +329,33 @@ def _evaluate_model(
     """
     values = {name: list(entry) for name, *entry in parameters}
     grid = list(itertools.product(*values.values()))
-    shown = [
+    rows = [
         {name: f"{value:.12g}" for name, value in zip(values, row, strict=True)} for row in grid
     ]
-    if not model.designs:
+    if model.designs:
+        points = ({n: np.array([v]) for n, v in zip(values, row, strict=True)} for row in grid)
+        metrics = concatenated([model.function(**point) for point in points])
+        rows = [row for row in rows for _ in model.designs]
+        names = model.designs * len(grid)
+    else:
         columns = {name: np.array([row[k] for row in grid]) for k, name in enumerate(values)}
-        names = tuple(model.design_name.format(**row) for row in shown)
-        return _distinct(names, shown, values), model.function(**columns)
-    parts = [
-        model.function(**{name: np.array([value]) for name, value in zip(values, row, strict=True)})
-        for row in grid
-    ]
-    names = tuple(design for _ in grid for design in model.designs)
-    rows = [row for row in shown for _ in model.designs]
-    return _distinct(names, rows, values), concatenated(parts)
+        names = tuple(model.design_name.format(**row) for row in rows)
+        metrics = model.function(**columns)
+    return _distinct(
+        names, rows, [name for name, entry in values.items() if len(entry) > 1]
+    ), metrics
+
+
+def _distinct(
+    names: tuple[str, ...], rows: Sequence[Mapping[str, str]], varying: Sequence[str]
+) -> tuple[str, ...]:
+    """Append to design names the options that vary besides the parameters in them."""
+    if len(set(names)) == len(names):
+        return names
+    return tuple(
+        "_".join([name, *(f"{option}{row[option]}" for option in varying)])
+        for name, row in zip(names, rows, strict=True)
+    )
 
 
 def concatenated(parts: Sequence[contract.CoreMetrics]) -> contract.CoreMetrics:
@@ -355,17 +363,4 @@ def concatenated(parts: Sequence[contract.CoreMetrics]) -> contract.CoreMetrics:
     fields = contract.CoreMetrics.__dataclass_fields__
     return contract.CoreMetrics(
         **{name: np.concatenate([getattr(part, name) for part in parts]) for name in fields}
-    )
-
-
-def _distinct(
-    names: tuple[str, ...], rows: list[dict[str, str]], values: dict[str, list[float]]
-) -> tuple[str, ...]:
-    """Append to design names the options that vary besides the parameters in them."""
-    if len(set(names)) == len(names):
-        return names
-    varying = [name for name, entry in values.items() if len(entry) > 1]
-    return tuple(
-        "_".join([name, *(f"{option}{row[option]}" for option in varying)])
-        for name, row in zip(names, rows, strict=True)
     )

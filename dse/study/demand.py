@@ -38,7 +38,6 @@ from dse.study.records import record_of
 from dse.study.scenario import (
     Scenario,
     field_path,
-    given_fields,
     interface_columns,
     kernel_columns,
     platform_columns,
@@ -56,10 +55,10 @@ RECORD_READERS: Mapping[str, tuple[Any, Callable[[Any], dict[str, float]]]] = {
 
 def resolve(study: schema.StudyFile, reader: Reader) -> Scenario:
     """Return the scenario of a study.  Errors go to `reader`."""
-    scenario = Scenario(mix=mix_of(study))
-    own = study.evaluate is not None
-    axes = dict(study.axes)
-    workload = study.workload
+    workload, axes, own = study.workload, dict(study.axes), study.evaluate is not None
+    scenario = Scenario()
+    if isinstance(workload.granularity, Mix) and "workload.granularity" not in axes:
+        scenario.mix = workload.granularity
     if isinstance(workload.kernel, schema.KernelSection) and KERNEL not in axes:
         scenario.constants.update(workload.kernel.givens())
     else:
@@ -131,10 +130,9 @@ def _check_cycles(scenario: Scenario, reader: Reader) -> None:
 
 def _value_at(row: int, name: str, device: Axis | None, scenario: Scenario) -> float | None:
     """Return the value of a column for the device at a row, or the largest of another axis."""
-    axis = next((one for one in reversed(scenario.axes) if name in one.columns), None)
-    if axis is None:
-        return scenario.constants.get(name)
-    return float(axis.columns[name][row] if axis is device else axis.columns[name].max())
+    values = scenario.column(name)
+    own = device is not None and values is device.columns.get(name)
+    return None if values is None else float(values[row] if own else values.max())
 
 
 def _named(
@@ -155,10 +153,9 @@ def _named(
 
 def _override(section: StudySection, scenario: Scenario) -> None:
     """Replace the values of a record by the fields of a section, all columns of the field."""
-    for unit, given in given_fields(section):
-        scenario.override(dict.fromkeys(unit.columns, unit.neutral) | {given.column: given.value})
-        if given.value == 0.0:
-            scenario.sureness.zeros.add(("", 0, given.column))
+    scenario.override(section.givens())
+    amounts = (one for one in vars(section).values() if isinstance(one, Given))
+    scenario.sureness.zeros |= {("", 0, one.column) for one in amounts if one.value == 0.0}
     for name, declared in type(section).declared().items():
         column, chosen = declared.columns[0], getattr(section, name)
         if isinstance(declared, Coded) and chosen is not None:
@@ -206,18 +203,10 @@ def _note_hosts(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> 
 
 def open_axis(path: str, written: Any, scenario: Scenario, reader: Reader, *, own: bool) -> None:
     """Add one axis.  With `own`, it may have its own name, as in a measured study."""
+    where, unit = ("axes", path), schema.FIELDS.get(path)
     if path in RECORD_READERS:
         _record_axis(path, written, scenario, reader)
-    elif own and path not in schema.DECLARED and "." not in path:
-        with reader.at(("axes", path)):
-            scenario.axes.append(free_axis(path, written, scenario.names))
-    else:
-        _field_axis(path, written, scenario, reader)
-
-
-def _field_axis(path: str, written: Any, scenario: Scenario, reader: Reader) -> None:
-    where = ("axes", path)
-    if path not in schema.DECLARED:
+    elif path not in schema.DECLARED and ("." in path or not own):
         rule = (
             "an axis is a field of workload, interface or budget (instances, clock and "
             "parameters of a stage take their values in the stage)"
@@ -225,13 +214,15 @@ def _field_axis(path: str, written: Any, scenario: Scenario, reader: Reader) -> 
         instead = removed.remedy("field", path)
         remedy = instead or nearest(path, schema.DECLARED)
         reader.fault(where, removed.RULE if instead else rule, remedy, repr(path))
-        return
-    unit = schema.FIELDS.get(path)
-    with reader.at(where):
-        if unit is not None:
-            scenario.axes.append(numeric(path, unit, written))
-        else:
-            scenario.axes.append(_code_axis(path, written))
+    else:
+        with reader.at(where):
+            if unit is not None:
+                axis = numeric(path, unit, written)
+            elif path in schema.DECLARED:
+                axis = _code_axis(path, written)
+            else:
+                axis = free_axis(path, written, scenario.names)
+            scenario.axes.append(axis)
 
 
 def _code_axis(path: str, written: Any) -> Axis:
@@ -431,12 +422,6 @@ def followers(problem: Problem, column: str) -> dict[str, float]:
     return {RATE: 8.0 * float(constants[other][0])}
 
 
-def mix_of(written: schema.StudyFile) -> Mix | None:
-    """Return the mix of sizes of a study, or None for offloads of one size."""
-    mix = written.workload.granularity
-    return mix if isinstance(mix, Mix) and "workload.granularity" not in written.axes else None
-
-
 def check_mix(scenario: Scenario, *, meet: bool, reader: Reader) -> None:
     """Report errors of a study with a mix of sizes.  With `meet`, clocks meet the rate."""
     if scenario.mix is None:
@@ -469,7 +454,7 @@ def settle_policy(written: schema.StudyFile, scenario: Scenario, reader: Reader)
     thresholds = scenario.column(ABOVE)
     if thresholds is None:
         return
-    mix, here = mix_of(written), reader.below(*written.place(POLICY))
+    mix, here = scenario.mix, reader.below(*written.place(POLICY))
     if mix is None:
         rule = "sizes that stay on the host are some of a mix, and workload.granularity is none"
         here.fault((), rule, "write for instance granularity: {64 B: 3/4, 1500 B: 1/4}")
@@ -550,26 +535,19 @@ def check_arrivals(
     With `meet`, clocks meet the rate.
     """
     most = scenario.highest(ARRIVAL_CV2)
-    if most is None:
-        return
-    if not most and scenario.mix is None:
+    if most is None or not (most or scenario.mix):
         return
     place = written.place(ARRIVALS)
     if "interface_in_flight" not in scenario.names:
         rule = "only offloads arrive, and a study without an interface has none"
         reader.fault(place, rule, "add `interface`, or remove it")
         return
+    forever = f"and offloads that {_VARY[most > 0]} would wait forever"
     if scenario.highest("workload_rate_bit_per_s") is None:
-        rule = (
-            "without workload.rate a design carries all that it can, and offloads that "
-            f"{_VARY[most > 0]} would wait forever"
-        )
+        rule = f"without workload.rate a design carries all that it can, {forever}"
         reader.fault(place, rule, "set workload.rate")
     if meet:
-        rule = (
-            "clocks that meet the rate leave nothing to spare, and offloads that "
-            f"{_VARY[most > 0]} would wait forever"
-        )
+        rule = f"clocks that meet the rate leave nothing to spare, {forever}"
         reader.fault(place, rule, "write `clock: 1`, or other fractions, in the stages")
     laws = {"hyperexponential with balanced means": most > 1, "gamma distributed": 0 < most < 1}
     for law, taken in laws.items():

@@ -18,7 +18,6 @@ from dse.algebra.magnitudes import compared_with_zero
 from dse.contract import Column, Objective
 from dse.errors import StudyError, UnitError, nearest
 from dse.files import headers
-from dse.files.csv import CsvTable
 from dse.model.graph import Graph, wire
 from dse.model.space import Space
 from dse.study import core_models, schema, tables
@@ -55,10 +54,10 @@ def space(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> tupl
         raise StudyError(reader.faults)
     places = tables.called(table, section.columns, here.below("columns"))
     meant = compared_with_zero(written.constraints)
-    columns, quantities = _quantities(table, places, _named_in(written, section), meant, reader)
-    candidates = _candidates(places, written.objectives)
-    names = tables.row_names(table, places, candidates, (), reader)
-    kept = tables.restricted(table, places, section.parameters, here.below("parameters"))
+    own = tables.TableColumns(table, places, here)
+    columns, quantities = _quantities(own, _named_in(written, section), meant)
+    names = own.row_names(_candidates(places, written.objectives), ())
+    kept = own.restricted(section.parameters)
     if section.only is not None:
         kept &= _only(names, section.only, here.below("only"))
     reader.raise_any()
@@ -122,7 +121,7 @@ def _named_in(written: schema.StudyFile, section: schema.DesignsSection) -> set[
 
 
 def _quantities(
-    table: CsvTable, places: Places, wanted: Collection[str], meant: set[str], reader: Reader
+    own: tables.TableColumns, wanted: Collection[str], meant: set[str]
 ) -> tuple[dict[str, Column], tuple[Objective, ...]]:
     """Return every column except the names as numbers, texts as positions of labels.
 
@@ -131,22 +130,20 @@ def _quantities(
     """
     columns: dict[str, Column] = {}
     quantities = []
-    named = tables.name_column(places)
-    others = {written: place for written, place in places.items() if written != named}
-    for header, cells in tables.columns_of(table, others, reader, wanted):
+    named = own.name_column
+    others = {name: place for name, place in own.places.items() if name != named}
+    for header, cells in tables.columns_of(own.table, others, own.reader, wanted):
+        place, labels = own.places[header.written], tuple[str, ...]()
         if header.name in columns:
             rule = f"two columns are called {header.name!r}"
-            fault = table.fault(None, places[header.written], rule, "rename or remove one of them")
-            reader.faults.append(fault)
-        labels: tuple[str, ...] = ()
-        place = places[header.written]
+            own.refuse_cell(None, place, rule, "rename or remove one of them")
         if {header.name, units.stem(header.name)} & {*wanted}:
-            tables.refuse_impossible(table, place, header.name, cells, meant, reader)
+            tables.refuse_impossible(own.table, place, header.name, cells, meant, own.reader)
         if isinstance(cells, list):
             texts, codes = np.unique(np.array(cells, dtype=object), return_inverse=True)
             cells, labels = codes.astype(np.float64), tuple(texts.tolist())
         columns[header.name] = cells
-        words, about = f"Column {header.written!r}", {"source": table.file, "labels": labels}
+        words, about = f"Column {header.written!r}", {"source": own.table.file, "labels": labels}
         quantities.append(tables.column_quantity(header.name, words, **about))
     return columns, tuple(quantities)
 

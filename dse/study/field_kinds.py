@@ -90,38 +90,18 @@ def _read(written: Any, columns: tuple[str, ...]) -> Given:
 
 @dataclass(frozen=True)
 class Coded:
-    """Metadata of a field with named values: its column holds the position of the name."""
+    """Metadata of a field with named values: its one column holds the position of the name."""
 
-    column: str
+    neutral: ClassVar[float] = 0.0  # the first name means no choice
+
+    columns: tuple[str, ...]
     names: tuple[str, ...]
     belongs_to: tuple[str, ...] = ()
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Return the column that it sets."""
-        return (self.column,)
-
-    @property
-    def neutral(self) -> float:
-        """Return the position of the first name, which means no choice."""
-        return 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """Metadata of a field with a unit.  Its rules as in `dse.contract.fields`.
-
-    Attributes
-    ----------
-    description, columns
-        Meaning of the field, and columns whose suffix is the unit, one per unit.
-    kind, among
-        Words on its values, and the only values.
-    neutral, assumed, usual, unwritten
-        Values if it is not given, and the words for them.
-    instead, belongs_to
-        Fields that replace it, and fields of which one must not be neutral.
-    """
+    """Metadata of a field with a unit: a row of the table that `dse.contract.fields` describes."""
 
     TYPES: ClassVar[tuple[str, ...]] = ("string", "number")
     WORDS: ClassVar[Mapping[str, str]] = {}
@@ -169,6 +149,8 @@ class Unit:
 
     def read(self, written: Any) -> Given:
         """Return the value in SI, or raise UnitError with the unit to write."""
+        if "duration" in self.kind and isinstance(written, str):
+            written = units.in_seconds(written)
         given, zero = _read(written, self.columns), "zero" in self.kind
         if given.value < 0 or (given.value == 0 and not zero):
             rule, least = ("0 or more",) * 2 if zero else ("positive", "more than 0")
@@ -204,35 +186,22 @@ class Arrivals(Unit):
         raise UnitError(rule, f"write {' or '.join(words)}")
 
 
-class Duration(Unit):
-    """Metadata of a time that may be minutes or hours, too."""
-
-    def read(self, written: Any) -> Given:
-        """Return the value in seconds."""
-        return super().read(units.in_seconds(written) if isinstance(written, str) else written)
-
-
-def quantity(description: str, *columns: str, **about: Any) -> Any:
-    """Return the declaration of an optional field with a unit.  `about` as in `Unit`."""
-    declared: Any = Field(default=None)
-    declared.metadata.append(Unit(description, columns, **about))
-    return declared
-
-
 def amounts(section: str, names: type[StudySection], prefix: str = "") -> Any:
     """Return a section with the fields of `fields.csv` after those of `names`."""
-    declared = {row["field"]: (Amount, _amount(row, prefix)) for row in field_rows(section)}
+    rows = field_rows(section)
+    declared = {row["field"]: (Annotated[Amount, _unit(row, prefix)], None) for row in rows}
     declare: Any = create_model
     return declare(names.__name__, __base__=names, __module__=__name__, **declared)
 
 
-def _amount(row: Mapping[str, str], prefix: str) -> Any:
+def _unit(row: Mapping[str, str], prefix: str) -> Unit:
     texts = {name: row[name] for name in ("assumed", "usual", "neutral") if row[name]}
-    return quantity(
+    kind = row["kind"].split()
+    return _KINDS.get(kind[0] if kind else "", Unit)(
         row["description"],
-        *(prefix + name for name in row["columns"].split()),
-        kind=row["kind"].split(),
-        among=tuple(map(float, row["among"].split())),
+        tuple(prefix + name for name in row["columns"].split()),
+        kind,
+        tuple(map(float, row["among"].split())),
         unwritten=row["unwritten"],
         instead=tuple(row["instead"].split()),
         belongs_to=tuple(row["belongs_to"].split()),
@@ -248,13 +217,6 @@ def no_items() -> list[Any]:
 def option(description: str, default: Default, **limits: Any) -> Default:
     """Return the declaration of an optional field.  `limits` as in `Field` of pydantic."""
     declared: Default = Field(default=default, description=description, **limits)
-    return declared
-
-
-def choice(description: str, *coded: Any) -> Any:
-    """Return the declaration of a field with named values.  `coded` as in `Coded`."""
-    declared: Any = option(description, None)
-    declared.metadata.append(Coded(*coded))
     return declared
 
 
@@ -282,9 +244,13 @@ class StudySection(BaseModel):
         return {name: data for name, data in every if isinstance(data, Unit | Coded)}
 
     def givens(self) -> dict[str, float]:
-        """Return the columns that this section sets, in SI."""
-        values = (getattr(self, name) for name in type(self).model_fields)
-        return {given.column: given.value for given in values if isinstance(given, Given)}
+        """Return the columns of its amounts, in SI, neutral if another column has the unit."""
+        found: dict[str, float] = {}
+        for name, unit in self.declared().items():
+            given = getattr(self, name)
+            if isinstance(given, Given):
+                found |= dict.fromkeys(unit.columns, unit.neutral) | {given.column: given.value}
+        return found
 
 
 class Range(StudySection):
@@ -328,25 +294,11 @@ Label = Annotated[
     BeforeValidator(checked_label),
 ]
 
-_DOTS = re.compile(r"\s*([\d.]*\d)\s*([A-Za-z%]*)\s*\.\.\s*([\d.]*\d)\s*([A-Za-z%/]*)\s*")
-
-
-def dotted_range(written: Any) -> Any:
-    """Return ``8..64`` or ``1..4 KiB`` as a range, and any other value unchanged."""
-    found = _DOTS.fullmatch(written) if isinstance(written, str) else None
-    if found is None:
-        return written
-    low, unit, high, last = found.groups()
-    ends = (f"{low} {unit or last}", f"{high} {last}") if last else (float(low), float(high))
-    return dict(zip(("from", "to"), ends, strict=True))
-
-
 Values = Annotated[
     Annotated[Range, Tag("range")]
     | Annotated[list[Scalar], Tag("list"), Field(min_length=1)]
     | Annotated[Scalar, Tag("one")],
     Discriminator(form),
-    BeforeValidator(dotted_range),
     Field(description="A range, a list of choices, or one value"),
 ]
 
@@ -412,6 +364,9 @@ def _share(written: Any) -> float:
         raise UnitError("a share of offloads is more than 0 and at most 1", "write 7/12, or 58 %")
     return share
 
+
+_KINDS: Mapping[str, type[Unit]] = {"mix": Sizes, "arrivals": Arrivals}
+"""Fields whose first kind says more than a unit."""
 
 MOST_VALUES = 1_000_000
 """Most values of one axis.  A longer axis is a typing mistake rather than a question."""
@@ -480,19 +435,32 @@ def numeric(path: str, unit: Unit, written: Any) -> Axis:
 
     All values set the same column.  The other columns of the field get their neutral value.
     """
-    columns: set[str] = set()
 
-    def value(scalar: Any) -> float:
+    def read(scalar: Any) -> tuple[float, str]:
         given = unit.read(scalar)
-        columns.add(given.column)
-        return given.value
+        return given.value, given.column
 
-    values = expand(written, value, integer=unit.integer)
-    if len(columns) > 1:
-        raise UnitError("the values have different kinds of unit", "write all in one unit")
-    axis = scaled(path, values, is_log(written), columns.pop())
+    values, column = _of_one_kind(written, read, integer=unit.integer)
+    axis = scaled(path, values, is_log(written), column)
     others = dict.fromkeys(unit.columns, np.broadcast_to(unit.neutral, axis.size))
     return replace(axis, columns=others | dict(axis.columns))
+
+
+def _of_one_kind(
+    written: Any, read: Callable[[Any], tuple[float, str]], *, integer: bool
+) -> tuple[list[float], str]:
+    """Return the values of an axis and their kind, of which `read` returns both."""
+    kinds: set[str] = set()
+
+    def value(scalar: Any) -> float:
+        number, kind = read(scalar)
+        kinds.add(kind)
+        return number
+
+    values = expand(written, value, integer=integer)
+    if len(kinds) > 1:
+        raise UnitError("the values have different kinds of unit", "write all in one unit")
+    return values, kinds.pop()
 
 
 def parameter_values(parameter: Parameter, written: Any) -> list[float]:
@@ -580,20 +548,13 @@ def _is_text(value: Any) -> bool:
 
 
 def _numbers(name: str, written: Any) -> Axis:
-    suffixes: dict[str, None] = {}
-
-    def read(scalar: Any) -> float:
+    def read(scalar: Any) -> tuple[float, str]:
         if isinstance(scalar, bool):
             raise UnitError("numbers and choices cannot be mixed", "write one kind of value")
-        value, suffix = units.parse_any(scalar)
-        suffixes[suffix] = None
-        return value
+        return units.parse_any(scalar)
 
     whole = isinstance(written, Range) and written.points is None and isinstance(written.start, int)
-    values = expand(written, read, integer=whole and isinstance(written.to, int))
-    if len(suffixes) > 1:
-        raise UnitError("the values have different kinds of unit", "write all in one unit")
-    suffix = next(iter(suffixes))
+    values, suffix = _of_one_kind(written, read, integer=whole and isinstance(written.to, int))
     own = not suffix or units.suffix(name) == suffix
     return scaled(name, values, is_log(written), name if own else f"{name}_{suffix}")
 

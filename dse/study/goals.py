@@ -98,7 +98,7 @@ class Named:
             self._require_stage(name)
             stems = {units.stem(one) for one in self._computed()}
             raise UnitError("this quantity is not known", nearest(name, stems))
-        possible = [one for one in found if len(found) == 1 or self._has(one)]
+        possible = [one for one in found if len(found) == 1 or self.graph.provides(one)]
         if len(possible) > 1:
             rule = "several quantities have this name"
             raise UnitError(rule, f"write {' or '.join(sorted(possible))}")
@@ -152,12 +152,9 @@ class Named:
     def _computed(self) -> set[str]:
         return {*self.inputs, *(quantity.name for quantity in self.graph.objectives)}
 
-    def _has(self, name: str) -> bool:
-        return name in self.inputs or self.graph.provides(name)
-
     def _require(self, name: str, wanted: str) -> None:
         """Raise UnitError if a quantity lacks inputs.  `wanted` is its use (``objective``)."""
-        if self._has(name):
+        if self.graph.provides(name):
             return
         lacking = explain_missing(name, self.graph.missing)
         figures = _lacking_figures(self.graph)

@@ -175,29 +175,7 @@ it."""
 
 @dataclass(frozen=True)
 class Measuring:
-    """The part of `dse.measure` that other packages use.
-
-    Attributes
-    ----------
-    quantities
-        Returns the measured columns of a study and their quantities, and adds errors.
-    pool_axes
-        Returns a study whose axes are the columns of its pool of designs.
-    lines
-        Yields the program of a study and its largest number of measurements.  The last argument
-        follows the counts of a sweep.
-    measures
-        Opens measurements for a search.  Without a `Working` measurements are errors.
-    keeps
-        Opens the storage of the measurements of a run.
-    carry
-        Copies the measurements in the folder of a run, or else those of a finished one, to a new
-        folder, and returns their number.
-    rows
-        Returns the measurements in the folder of a run.
-    stored
-        Returns the content of the store of a run, which may be in progress, None without a record.
-    """
+    """The functions of `dse.measure` that other packages use, whose docstrings describe them."""
 
     quantities: Callable[
         [StudyFile, Space, Reader], tuple[MeasuredColumns | None, dict[str, Objective]]
@@ -216,5 +194,5 @@ class Measuring:
 
 def measuring() -> Measuring:
     """Return the wing that measures."""
-    found: Measuring = resolve_name("dse.measure.measuring:WING")
+    found: Measuring = resolve_name("dse.measure.attempts:WING")
     return found

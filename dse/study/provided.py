@@ -24,7 +24,6 @@ from dse.contract import Column
 from dse.contract.functions import close_functions, provided
 from dse.contract.published import read_published
 from dse.errors import UnitError, nearest
-from dse.files.document import stage_name
 from dse.model.designs import AREAS, BLOCKS, POWERS, Designs
 from dse.plugins import registry
 from dse.study import schema
@@ -32,7 +31,7 @@ from dse.study.core_models import concatenated, designs_of_model, note_placed
 from dse.study.reader import Reader
 from dse.study.records import record_of
 from dse.study.scenario import Scenario
-from dse.study.tables import names_power, table_designs
+from dse.study.tables import names_power
 
 _NODE = re.compile(r"(\d+) nm")
 
@@ -88,19 +87,11 @@ _CLOSE = 6
 
 @dataclass(frozen=True)
 class Taken:
-    """A core that a stage takes, and its designs, whose names begin with the core's."""
+    """A core that a stage takes, its model, and its designs, whose names begin with the core's."""
 
     core: contract.Core
+    model: contract.Model
     designs: Designs
-    assumed: tuple[str, ...] = ()
-    kit: str = ""
-
-    def named(self) -> Taken:
-        """Return the core with its name before the names of its designs."""
-        start, own = f"{self.core.name}_", self.designs
-        names = tuple(start + name for name in own.names)
-        labels = {start + name: label for name, label in own.labels.items()}
-        return replace(self, designs=replace(own, names=names, labels=labels))
 
 
 def note_taken(
@@ -142,8 +133,8 @@ def note_taken(
 
 def _assumed(wanted: str, taken: Sequence[Taken]) -> Iterator[str]:
     """Yield notes on assumed metrics, once for all cores that share them."""
-    for assumed in dict.fromkeys(one.assumed for one in taken if one.assumed):
-        cores = [one.core.name for one in taken if one.assumed == assumed]
+    for assumed in dict.fromkeys(one.model.assumed for one in taken if one.model.assumed):
+        cores = [one.core.name for one in taken if one.model.assumed == assumed]
         words = ", ".join(units.stem(name).replace("_", " ") for name in assumed)
         who = wanted if len(cores) == len(taken) else ", ".join(cores)
         yield f"{who}: assumed for every design: {words}"
@@ -195,8 +186,7 @@ def provided_designs(
     refused: dict[str, str] = {}
     cores = _candidates(written, refused, reader)
     able = [core for core in cores if provided(wanted, core.provides, known)]
-    _check_among(written, cores, able, reader)
-    taken = [*_taken(able, written, scenario, refused, reader), *_tables(written, scenario, reader)]
+    taken = [*_taken(able, written, scenario, refused, reader)]
     taken = _comparable(taken, reader.document.data, refused)
     if reader.faults and (taken or refused):  # a rejection may follow from an earlier error
         return None
@@ -207,61 +197,30 @@ def provided_designs(
     if written.scale_to is not None:
         designs = _scaled(designs, taken, written.scale_to, reader)
     note_taken(wanted, taken, refused, written, scenario, reader)
-    note_placed({one.core.name: one.kit for one in taken}, written.figures, reader)
+    note_placed({one.core.name: one.model.kit for one in taken}, written.figures, reader)
     return designs
-
-
-def _check_among(
-    written: schema.StageSection,
-    cores: Sequence[contract.Core],
-    able: Sequence[contract.Core],
-    reader: Reader,
-) -> None:
-    """Report named cores that do not provide the function.  An unknown one is reported already."""
-    places = [place for place, name in enumerate(written.among or ()) if not _is_table(name)]
-    for place, core in zip(places, cores, strict=True) if len(places) == len(cores) else ():
-        if core not in able:
-            what = ", ".join(core.provides) or "no function that it names"
-            rule = f"core {core.name!r} provides {what}, and not {written.provides}"
-            reader.fault(("among", place), rule, "remove it")
 
 
 def _candidates(
     written: schema.StageSection, refused: dict[str, str], reader: Reader
 ) -> list[contract.Core]:
-    """Return the candidate cores: the named ones, or all installed ones that can be used."""
+    """Return the candidate cores: the named ones, or all installed ones that can be used.
+
+    A named one that does not provide the function is an error.
+    """
     if written.among is None:
         broken = (one for one in registry.survey(contract.Core) if one.error is not None)
         refused |= {one.plugin.name: f"it cannot be used: {one.error}" for one in broken}
         return [*registry.records(contract.Core).values()]
-    found = []
+    found, known = [], registry.records(contract.Function)
     for place, name in enumerate(written.among):
-        if not _is_table(name):
-            with reader.at(("among", place)):
-                found.append(record_of(contract.Core, name, reader))
+        with reader.at(("among", place)):
+            found.append(core := record_of(contract.Core, name, reader))
+            if not provided(str(written.provides), core.provides, known):
+                what = ", ".join(core.provides) or "no function that it names"
+                rule = f"core {core.name!r} provides {what}, and not {written.provides}"
+                raise UnitError(rule, "remove it")
     return found
-
-
-def _is_table(name: str) -> bool:
-    return name.lower().endswith(".csv")
-
-
-def _tables(written: schema.StageSection, scenario: Scenario, reader: Reader) -> Iterator[Taken]:
-    """Yield the tables that a stage names, whose function and node the stage states."""
-    for name in filter(_is_table, written.among or ()):
-        stage = written.model_copy(update={"provides": None, "table": name})
-        designs = table_designs(stage, scenario, reader)
-        if designs is not None:
-            known = contract.Core(
-                name=str(stage_name({"table": name})),
-                summary=f"the table {name}",
-                models={},
-                provides=(str(written.provides),),
-                node=written.node if isinstance(written.node, str) else "",
-            )
-            taken, source = Taken(known, designs).named(), ("", known.node, known.summary)
-            scenario.sureness.keep_designs(written, taken.designs.names, source)
-            yield taken
 
 
 def _taken(
@@ -288,10 +247,17 @@ def _taken(
             designs = designs_of_model(
                 core, model, values, written.figures, written.uncertainty, reader
             )
-            taken = Taken(core, designs, model.assumed, model.kit).named()
+            own = Taken(core, model, _after(core.name, designs))
             source = core.evidence, core.node, model.source
-            scenario.sureness.keep_designs(written, taken.designs.names, source)
-            yield taken
+            scenario.sureness.keep_designs(written, own.designs.names, source)
+            yield own
+
+
+def _after(core: str, designs: Designs) -> Designs:
+    """Return designs with the name of their core before their names."""
+    names = tuple(f"{core}_{name}" for name in designs.names)
+    labels = {f"{core}_{name}": label for name, label in designs.labels.items()}
+    return replace(designs, names=names, labels=labels)
 
 
 def _every_value(model: contract.Model) -> dict[str, list[float]] | None:
@@ -354,10 +320,7 @@ def _columns(
     """Return columns of all designs by metric, `default` for designs that lack one."""
     return {
         metric: np.concatenate(
-            [
-                columns[metric] if metric in columns else np.stack([default] * len(one.names))
-                for one, columns in parts
-            ]
+            [columns.get(metric, np.stack([default] * len(one.names))) for one, columns in parts]
         )
         for metric in sorted({metric for _, columns in parts for metric in columns})
     }
@@ -365,18 +328,17 @@ def _columns(
 
 def _scaled(designs: Designs, taken: Sequence[Taken], node: str, reader: Reader) -> Designs:
     """Return designs with their areas at another node, and no power, which is not scaled."""
-    factors, spreads = [], []
+    found: list[tuple[float, float]] = []
     with reader.at(("scale_to",)):
-        for one in taken:
-            factor, spread = scaled_area(one.core.node, node)
-            factors += [factor] * len(one.designs.names)
-            spreads += [spread] * len(one.designs.names)
-    if len(factors) < len(designs.names):
+        found = [scaled_area(one.core.node, node) for one in taken]
+    if not found:
         return designs
-    area = designs.metrics.area_m2 * np.array(factors)
+    sizes = [len(one.designs.names) for one in taken]
+    factors, spreads = np.repeat(np.array(found), sizes, axis=0).T
+    area = designs.metrics.area_m2 * factors
     none = np.full_like(area, np.nan)
     metrics = replace(designs.metrics, area_m2=area, dynamic_power_w=none, leakage_power_w=none)
-    share = np.hypot(designs.uncertainty.get("area_m2", 0.0), np.array(spreads))
+    share = np.hypot(designs.uncertainty.get("area_m2", 0.0), spreads)
     reader.notes.append(
         f"areas are scaled to {node} (Stillmaker and Baas, 2017; ways through other nodes differ "
         f"by {100 * max(spreads):.2g} % at most); clocks stay those of their nodes, slower "

@@ -127,50 +127,45 @@ class Record(StudySection):
     )
 
 
-def record_contents(found: Document) -> tuple[dict[str, Any], Mapping[str, Any]]:
-    """Return the records of a file by section, and their provenance."""
+def record_contents(
+    found: Document, kinds: Mapping[type, str]
+) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    """Return the records of a file by section, of which each has a kind, and their provenance."""
     reader = Reader(found)
     record = validate_as(Record, reader)
     records: dict[str, Any] = {}
     if record is not None:
-        for section, build in _BUILDERS.items():
+        for kind, section in kinds.items():
             written = getattr(record, section)
-            if written is not None:
-                records[section] = build(written, reader)
+            if isinstance(written, CoreEntry):
+                records[section] = _core(written, reader)
+            elif written is not None:
+                records[section] = _record(kind, written, section, reader)
         if not records:
-            remedy = f"add one of {', '.join(_BUILDERS)}"
+            remedy = f"add one of {', '.join(kinds.values())}"
             reader.fault((), "a record file holds at least one record", remedy, "")
     reader.raise_any()
     return records, record.provenance if record else {}
 
 
-def _plain(written: StudySection, prefix: str = "") -> dict[str, Any]:
-    """Return the fields of a section for a record of the contract: numbers in SI, and texts."""
-    fields: dict[str, Any] = {
-        column.removeprefix(prefix): value for column, value in written.givens().items()
-    }
-    for name in type(written).model_fields:
-        value = getattr(written, name)
-        if isinstance(value, str):
-            fields[name] = value
-    return fields
-
-
-def _interface(written: InterfaceEntry, reader: Reader) -> contract.Interface:
-    if written.device is not None:
-        rule = "a record is complete by itself"
-        reader.fault(("interface", "device"), rule, "remove it, and write out its fields")
-    fields = _plain(written, "interface_")
-    fields.pop("device", None)
-    given = {name for name in type(written).model_fields if getattr(written, name) is not None}
-    sureness = _sureness(written, "interface", reader)
-    return contract.Interface(**fields, **sureness, unspecified=unspecified_fields(given))
-
-
-def _kernel(written: KernelEntry, reader: Reader) -> contract.Kernel:
-    fields = _plain(written, "kernel_")
-    fields["provides"] = _provided(written.provides, "kernel", reader)
-    return contract.Kernel(**fields, **_sureness(written, "kernel", reader))
+def _record(kind: Any, written: SureEntry, section: str, reader: Reader) -> Any:
+    """Return a record of the contract but a core: numbers in SI, texts, and the trust in them."""
+    given = {name: getattr(written, name) for name in type(written).model_fields}
+    values = {name: value for name, value in given.items() if isinstance(value, Given)}
+    columns = {name: one.column.removeprefix(f"{section}_") for name, one in values.items()}
+    fields: dict[str, Any] = {columns[name]: one.value for name, one in values.items()}
+    fields |= {name: value for name, value in given.items() if isinstance(value, str)}
+    if section == "interface":
+        fields["unspecified"] = unspecified_fields(
+            {name for name, value in given.items() if value is not None}
+        )
+        if fields.pop("device", None) is not None:
+            rule = "a record is complete by itself"
+            reader.fault(("interface", "device"), rule, "remove it, and write out its fields")
+    if section == "kernel":
+        fields["provides"] = _provided(given["provides"], section, reader)
+    zeros = tuple(one.column for one in values.values() if one.value == 0.0)
+    return kind(**fields, **_sureness(written, section, columns, reader), zeros=zeros)
 
 
 def _provided(names: Sequence[str], section: str, reader: Reader) -> tuple[str, ...]:
@@ -183,17 +178,10 @@ def _provided(names: Sequence[str], section: str, reader: Reader) -> tuple[str, 
     return tuple(names)
 
 
-def _platform(written: PlatformEntry, reader: Reader) -> contract.Platform:
-    return contract.Platform(**_plain(written), **_sureness(written, "platform", reader))
-
-
-def _sureness(written: SureEntry, section: str, reader: Reader) -> dict[str, Any]:
+def _sureness(
+    written: SureEntry, section: str, columns: Mapping[str, str], reader: Reader
+) -> dict[str, Any]:
     """Return the trust in the values of a section, by field of the contract."""
-    columns = {
-        name: value.column.removeprefix(f"{section}_")
-        for name in type(written).model_fields
-        if isinstance(value := getattr(written, name), Given)
-    }
     for where, names in (("fitted", written.fitted), ("uncertainty", written.uncertainty)):
         for place, name in enumerate(names):
             if name not in columns:
@@ -208,7 +196,6 @@ def _sureness(written: SureEntry, section: str, reader: Reader) -> dict[str, Any
         "assumptions": tuple(columns.get(name, name) for name in written.assumptions),
         "fitted": tuple(columns.get(name, name) for name in written.fitted),
         "uncertainty": shares,
-        "zeros": tuple(one for one, value in written.givens().items() if value == 0.0),
     }
 
 
@@ -261,17 +248,15 @@ def _law(
         rule, remedy = "this quantity is not known", nearest(figure, core_models.QUANTITIES)
         reader.fault(path, rule, remedy, quoted(figure))
         return None
+    where: KeyPath = (*path, "coefficients")
     if isinstance(written, float | str):
-        with reader.at(path):
-            value = units.parse(written, core_models.QUANTITIES[figure])
-            return core_models.Law(form="constant", over=(), coefficients=(value,))
-        return None
+        written, where = LawEntry(form="constant", coefficients=[written]), path
     for position, name in enumerate(written.over):
         if name not in known or name in written.over[:position]:
             rule = "this is no parameter of the core, or is given twice"
             reader.fault((*path, "over", position), rule, nearest(name, known))
     expected = 1 if written.form == "constant" else 1 + len(written.over)
-    with reader.at((*path, "coefficients")):
+    with reader.at(where):
         if (written.form == "constant") == bool(written.over):
             raise UnitError(f"{written.form} over {len(written.over)} parameters", "correct `over`")
         if len(written.coefficients) != expected:
@@ -283,11 +268,3 @@ def _law(
         values = tuple(map(units.parse, written.coefficients, names))
         return core_models.Law(form=written.form, over=tuple(written.over), coefficients=values)
     return None
-
-
-_BUILDERS: Mapping[str, Any] = {
-    "core": _core,
-    "interface": _interface,
-    "kernel": _kernel,
-    "platform": _platform,
-}

@@ -88,18 +88,13 @@ def record_of(kind: type[Kind], name: str, reader: Reader) -> Kind:
     if kind is not contract.Core:
         record = replace(record, source=f"{name}: {record.source}".rstrip(": "))
     file = reader.inputs[name] = Input(name, found.text.encode())
-    reader.notes.append(_note(section, record.name, file, origin))
+    facts = ", ".join(str(origin[key]) for key in ("method", "file", "date") if key in origin)
+    start = f"{section} {record.name} comes from {file.written} (sha256 {file.sha256[:12]})"
+    reader.notes.append(f"{start}: {facts}" if facts else f"{start}, which states no method")
     if origin.get("refused"):
         why = f"the fit of {record.name} was refused: {origin['refused']}"
         reader.refused[why] = str(origin.get("measured", ""))
     return record  # type: ignore[no-any-return]
-
-
-def _note(section: str, name: str, file: Input, provenance: Mapping[str, Any]) -> str:
-    """Return the note of results on a record: file, hash, method and the data behind it."""
-    start = f"{section} {name} comes from {file.written} (sha256 {file.sha256[:12]})"
-    facts = [str(provenance[key]) for key in ("method", "file", "date") if key in provenance]
-    return f"{start}: {', '.join(facts)}" if facts else f"{start}, which states no method"
 
 
 def read_record(path: Path, held: bytes | None = None) -> RecordFile:
@@ -111,7 +106,7 @@ def read_record(path: Path, held: bytes | None = None) -> RecordFile:
         found = document.read_document(path)
     else:
         found = document.parse_document(held.decode(), str(path))
-    return RecordFile(*record_contents(found), found.text)
+    return RecordFile(*record_contents(found, KINDS), found.text)
 
 
 def own_records() -> tuple[dict[str, RecordFile], list[Fault]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,11 +11,10 @@ import numpy as np
 
 from dse import contract
 from dse.algebra import units
-from dse.contract import SIZE
 from dse.files.document import stage_name
-from dse.model.mixed import ONE_SIZE, PAYLOAD_OFFLOADED, Parted
+from dse.model.mixed import PAYLOAD_OFFLOADED, Parted
 from dse.model.space import Axis, constant
-from dse.study.field_kinds import Coded, Given, Mix, StudySection, Unit
+from dse.study.field_kinds import Coded, Mix, StudySection
 from dse.study.schema import DECLARED, PATHS, code
 
 _PREFIX = {contract.Interface: "interface", contract.Kernel: "kernel", contract.Platform: "budget"}
@@ -56,7 +55,7 @@ class RecordSureness:
 
         Returns it in words, once for all records that share it.
         """
-        replaced = {column for unit, _ in given_fields(section) for column in unit.columns}
+        replaced = set() if section is None else {*section.givens()}
         groups: dict[tuple[str, str], list[str]] = {}
         for row, record in enumerate(records):
             self.records[_PREFIX[type(record)]] = records
@@ -131,16 +130,6 @@ class Scenario:
         return set(self.constants).union(*(axis.columns for axis in self.axes))
 
     @property
-    def varies(self) -> bool:
-        """Return whether offloads differ in size, or arrive at random."""
-        return self.mix is not None or bool(self.highest("workload_arrival_cv2"))
-
-    @property
-    def messages(self) -> tuple[Parted, ...]:
-        """Return the sizes of messages, empty for a stream."""
-        return tuple(self.parts) or (ONE_SIZE if SIZE in self.names else ())
-
-    @property
     def chained(self) -> bool:
         """Return whether some design chains its tasks, so that latencies decide rates."""
         return "workload_chained" in self.constants
@@ -175,14 +164,6 @@ class Scenario:
         """Return the highest rate demanded of accelerators, or None without a demand."""
         rate, share = map(self.highest, ("workload_rate_bit_per_s", PAYLOAD_OFFLOADED))
         return rate if rate is None or share is None else rate * share
-
-
-def given_fields(section: StudySection | None) -> Iterator[tuple[Unit, Given]]:
-    """Yield the given values of a section's fields with a unit."""
-    for name, unit in () if section is None else type(section).declared().items():
-        given = getattr(section, name)
-        if isinstance(unit, Unit) and given is not None:
-            yield unit, given
 
 
 def field_path(column: str) -> str:
@@ -226,8 +207,5 @@ def platform_columns(record: contract.Platform) -> dict[str, float]:
 
 def kernel_columns(record: contract.Kernel) -> dict[str, float]:
     """Return the columns that a kernel sets."""
-    return {
-        "kernel_index_s_per_byte": record.index_s_per_byte,
-        "kernel_exponent": record.exponent,
-        "kernel_offset_s": record.offset_s,
-    }
+    names = "index_s_per_byte", "exponent", "offset_s"
+    return {f"kernel_{name}": getattr(record, name) for name in names}

@@ -18,26 +18,21 @@ from dse.errors import nearest
 from dse.plugins import registry
 from dse.study.field_kinds import (
     Amount,
-    Arrivals,
     Coded,
-    Duration,
     Given,
     Node,
     SectionOrName,
-    Sizes,
     StudySection,
     Uncertainty,
     Unit,
     Values,
     amounts,
-    choice,
     entries,
     fault,
     form,
     items,
     no_items,
     option,
-    quantity,
     range_or_one,
 )
 
@@ -55,28 +50,11 @@ class KernelSection(StudySection):
 
 
 class _Workload(StudySection):
-    granularity: Annotated[
-        Amount,
-        Sizes(
-            "Size of one offload (LogCA's g), or a mix: each size with its share of all offloads",
-            ("workload_granularity_byte",),
-            ("integer",),
-        ),
-    ] = None
-    arrivals: Annotated[
-        Amount,
-        Arrivals(
-            "How offloads arrive: steady (the default), poisson, or the squared "
-            "coefficient of variation of the gaps between them, {cv2: 4}",
-            ("workload_arrival_cv2",),
-            ("zero",),
-        ),
-    ] = None
     kernel: SectionOrName[KernelSection] = option("Kernel by name, or in place", None)
     chained: Annotated[
         bool,
         Field(description="Each task of a stream needs the one before it (CBC, for instance)"),
-        Coded("workload_chained", ("false", "true")),
+        Coded(("workload_chained",), ("false", "true")),
     ] = False
 
 
@@ -87,30 +65,26 @@ class WorkloadSection(amounts("workload", _Workload, "workload_")):  # type: ign
 class _Interface(StudySection):
     device: str | None = option("Interface by name (`dse list interfaces`)", None)
     host: str | None = option("Name of the host processor", None)
-    attachment: str | None = choice(
+    attachment: Annotated[
+        str | None, Coded(("interface_attachment",), ATTACHMENTS, ("attachment",))
+    ] = option(
         "Place of the engine: `inline`, on the way of the data, or next to them: "
         "look_aside, or another word such as pcie_card",
-        "interface_attachment",
-        ATTACHMENTS,
-        ("attachment",),
+        None,
     )
-    pcie: str | None = choice(
-        "PCI Express link: gen1 to gen5, x1, x2, x4, x8 or x16",
-        "interface_pcie",
-        PCIE_LINKS,
-        ("pcie",),
+    pcie: Annotated[str | None, Coded(("interface_pcie",), PCIE_LINKS, ("pcie",))] = option(
+        "PCI Express link: gen1 to gen5, x1, x2, x4, x8 or x16", None
     )
     includes: Literal["device"] | None = option(
         "`device`: its times hold the device's computing too (without `stages`)", None
     )
-    wait: Literal["sync", "sync_os", "async"] | None = choice(
-        "How the host waits", "interface_wait", WAIT_MODES
-    )
-    transfer: Literal["cut_through", "store_and_forward"] | None = choice(
-        "Whether an offload is computed while it is transferred, or after",
-        "interface_transfer",
-        TRANSFERS,
-    )
+    wait: Annotated[
+        Literal["sync", "sync_os", "async"] | None, Coded(("interface_wait",), WAIT_MODES)
+    ] = option("How the host waits", None)
+    transfer: Annotated[
+        Literal["cut_through", "store_and_forward"] | None,
+        Coded(("interface_transfer",), TRANSFERS),
+    ] = option("Whether an offload is computed while it is transferred, or after", None)
 
     @field_validator("pcie")
     @classmethod
@@ -130,9 +104,9 @@ class InterfaceSection(amounts("interface", _Interface, "interface_")):  # type:
 
 class _Budget(StudySection):
     platform: str | None = option("Platform by name (`dse list platforms`)", None)
-    precision: Literal["single", "double"] | None = choice(
-        "Precision of its operations", "budget_precision", PRECISIONS
-    )
+    precision: Annotated[
+        Literal["single", "double"] | None, Coded(("budget_precision",), PRECISIONS)
+    ] = option("Precision of its operations", None)
 
 
 class BudgetSection(amounts("budget", _Budget, "budget_")):  # type: ignore[misc]
@@ -164,7 +138,9 @@ PATHS: Mapping[str, str] = {
 """The column that a field sets -> the field."""
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
-    declared.column: declared.names for declared in DECLARED.values() if isinstance(declared, Coded)
+    declared.columns[0]: declared.names
+    for declared in DECLARED.values()
+    if isinstance(declared, Coded)
 }
 """Columns that hold a choice as its position among the names."""
 
@@ -253,8 +229,12 @@ class EvaluateSection(StudySection):
         "A function of a file in its folder, `model.py:area`, in place of a command", None
     )
     outputs: dict[str, Output] = entries("Quantity -> unit")
-    timeout: Annotated[Amount, Duration("Longest that one attempt may take", ("timeout_s",))] = None
-    memory: Amount = quantity("Most memory of each of its processes (default: all)", "memory_byte")
+    timeout: Annotated[
+        Amount, Unit("Longest that one attempt may take", ("timeout_s",), ("duration",))
+    ] = None
+    memory: Annotated[
+        Amount, Unit("Most memory of each of its processes (default: all)", ("memory_byte",))
+    ] = None
     infeasible: InfeasibleSection | None = option("Its sign of an infeasible design", None)
     files: list[str] = items("Files whose content counts: other content, other values")
     version: str | int | float | None = option(
@@ -293,7 +273,7 @@ class StageSection(StudySection):
         "Accepted origins of their values (default: all)", None, min_length=1
     )
     among: list[str] | None = option(
-        "Cores, records and tables to take (default: all cores)", None, min_length=1
+        "Cores and records to take (default: all cores)", None, min_length=1
     )
     scale_to: Node | None = option("Node that their areas are scaled to, such as 7 nm", None)
     columns: Columns = Field(default_factory=dict)
@@ -361,7 +341,8 @@ class SpendingSection(StudySection):
 
     designs: int | None = option("Most designs to evaluate", None, ge=1)
     time: Annotated[
-        Amount, Duration("Time in which designs are measured, of the whole run", ("time_s",))
+        Amount,
+        Unit("Time in which designs are measured, of the whole run", ("time_s",), ("duration",)),
     ] = None
 
 
@@ -376,10 +357,11 @@ class SearchSection(StudySection):
     ] = None
     seed: int = option("Same seed, same front", 1, ge=0, lt=2**32)
     population: int | None = Field(default=None, ge=2, le=100_000)
-    effort: Amount = quantity(
-        "CPU time that a proof may take, after which the front so far counts", "effort_s"
-    )
-    memory: Amount = quantity("Memory that a proof may take", "memory_byte")
+    effort: Annotated[
+        Amount,
+        Unit("CPU time that a proof may take, after which the front so far counts", ("effort_s",)),
+    ] = None
+    memory: Annotated[Amount, Unit("Memory that a proof may take", ("memory_byte",))] = None
     options: dict[str, bool | int | float | str] = entries(
         "Options of the method (`dse list METHOD`)"
     )

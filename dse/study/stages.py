@@ -6,7 +6,6 @@ import ast
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,11 @@ from dse import contract, removed
 from dse.algebra import units
 from dse.algebra.expression import parse_expression
 from dse.algebra.thresholds import ConstraintThreshold, thresholds_of
-from dse.contract import CoreMetrics
+from dse.contract import SIZE, CoreMetrics
 from dse.errors import UnitError, nearest
 from dse.files.document import is_record, stage_name
 from dse.model.designs import Designs
+from dse.model.mixed import ONE_SIZE
 from dse.model.space import Axis
 from dse.model.stage import ROUNDING, Stage
 from dse.study import schema
@@ -57,7 +57,7 @@ def build(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> list[B
     """Return the stages of a study.  Errors go to `reader`."""
     built = []
     names: set[str] = set()
-    clock = ClockRules.of(study)
+    uses = _uses_of_clock(study)
     for position, written in enumerate(study.stages):
         here = reader.below("stages", position)
         name = prefix(written, position)
@@ -71,7 +71,7 @@ def build(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> list[B
         names.add(name)
         designs = _choose_designs(written, scenario, here)
         alone = len(study.stages) == 1
-        part = _stage(name, written, designs, scenario, here, clock, alone=alone)
+        part = _stage(name, written, designs, scenario, here, uses, alone=alone)
         if part is not None:
             built.append(part)
     if any(written.takes_least for written in study.stages) and (
@@ -81,24 +81,19 @@ def build(study: schema.StudyFile, scenario: Scenario, reader: Reader) -> list[B
     return built
 
 
-@dataclass(frozen=True)
-class ClockRules:
-    """Demands of a study on the clock: a cap, or another use."""
+def _uses_of_clock(study: schema.StudyFile) -> tuple[float, bool]:
+    """Return the clock that a study allows at most, and whether it uses clocks otherwise.
 
-    most_hz: float = math.inf
-    read: bool = False
-
-    @classmethod
-    def of(cls, study: schema.StudyFile) -> ClockRules:
-        """Return the demands of constraints and objectives.  Their errors are found later."""
-        most, read = math.inf, bool({*study.objectives} & {CLOCK, units.stem(CLOCK)})
-        for text in study.constraints:
-            with suppress(UnitError):
-                found = parse_expression(text, {CLOCK})
-                caps = [_cap(one) for one in thresholds_of(found) if one.up and not one.down]
-                alone = isinstance(found.tree, ast.Compare) and any(map(math.isfinite, caps))
-                most, read = min(most, *caps) if alone else most, read or not alone
-        return cls(most, read)
+    Errors of its constraints are found later.
+    """
+    most, read = math.inf, bool({*study.objectives} & {CLOCK, units.stem(CLOCK)})
+    for text in study.constraints:
+        with suppress(UnitError):
+            found = parse_expression(text, {CLOCK})
+            caps = [_cap(one) for one in thresholds_of(found) if one.up and not one.down]
+            alone = isinstance(found.tree, ast.Compare) and any(map(math.isfinite, caps))
+            most, read = min(most, *caps) if alone else most, read or not alone
+    return most, read
 
 
 def _cap(bound: ConstraintThreshold) -> float:
@@ -128,7 +123,8 @@ def _at_one_rate(
         return written.clock == "meet"
     if "interface_in_flight" not in scenario.names:
         return clocked or scenario.highest("workload_rate_bit_per_s") is not None
-    return None if (clocked or read) and not scenario.varies else False
+    varies = scenario.mix is not None or bool(scenario.highest("workload_arrival_cv2"))
+    return None if (clocked or read) and not varies else False
 
 
 def cap_of(written: schema.StageSection) -> float | None:
@@ -161,7 +157,7 @@ def _stage(
     designs: Designs | None,
     scenario: Scenario,
     reader: Reader,
-    rules: ClockRules,
+    uses: tuple[float, bool],
     *,
     alone: bool,
 ) -> Built | None:
@@ -174,8 +170,8 @@ def _stage(
         instances = _instances(written, scenario.highest_demand, reader.below("instances"))
     if designs is None:
         return None
-    common = _at_one_rate(written, scenario, read=rules.read, capped=bool(cap))
-    most_hz = math.inf if cap is None else min(cap, rules.most_hz)
+    common = _at_one_rate(written, scenario, read=uses[1], capped=bool(cap))
+    most_hz = math.inf if cap is None else min(cap, uses[0])
     stage = Stage(
         name,
         designs.rated(most_hz),
@@ -183,7 +179,7 @@ def _stage(
         clocked=written.idle == "clocked",
         common=bool(common),
         alone=alone,
-        messages=scenario.messages,
+        messages=tuple(scenario.parts) or (ONE_SIZE if SIZE in scenario.names else ()),
         most_hz=most_hz,
     )
     axes = clock if common is not None else [_policy(name, reader)]
@@ -392,7 +388,7 @@ def whole_accelerator() -> Built:
 SOURCES = {
     "core": ("model", "parameters"),
     "table": ("columns", "values", "parameters"),
-    "provides": ("node", "evidence", "among", "scale_to", "columns", "values"),
+    "provides": ("node", "evidence", "among", "scale_to"),
 }
 """Sources of the designs of a stage, and the fields that go with each."""
 
@@ -530,14 +526,13 @@ def _chosen(designs: Designs, written: schema.StageSection, reader: Reader) -> D
     if wanted is None:
         return designs
     position_of = {name: position for position, name in enumerate(designs.names)}
-    where = ("counts" if written.counts is not None else "designs",)
     for position, name in enumerate(wanted):
+        place: Path = ("designs", position) if written.counts is None else ("counts", name)
         if name not in position_of:
-            place = (*where, name) if written.counts is not None else (*where, position)
             rule = f"stage {stage_name(vars(written))!r} has no such design"
             reader.fault(place, rule, nearest(name, designs.names), repr(name))
         elif name in wanted[:position]:
-            reader.fault((*where, position), f"{name!r} is there twice", "write it once", "")
+            reader.fault(place, f"{name!r} is there twice", "write it once", "")
     if len(set(wanted)) < len(wanted) or not set(wanted) <= set(position_of):
         return None
     places = [position_of[name] for name in wanted]

@@ -22,7 +22,7 @@ from dse.files.document import Assignments, Document, assignments, is_record
 from dse.files.inputs import Input
 from dse.model.evaluation import KNEE
 from dse.model.fleet import offered
-from dse.model.graph import Graph, wire
+from dse.model.graph import wire
 from dse.model.measured import Design
 from dse.model.mixed import Mixed
 from dse.model.preference import Preference, prefer
@@ -30,31 +30,8 @@ from dse.model.problem import Problem
 from dse.model.space import Space, constant, designs_text
 from dse.plugins import registry
 from dse.search.settings import SearchSettings
-from dse.study import schema
-from dse.study.demand import (
-    RECORD_READERS,
-    check_arrivals,
-    check_mix,
-    open_axis,
-    resolve,
-    settle_policy,
-)
+from dse.study import demand, goals, schema
 from dse.study.field_kinds import Mix, axes_labels
-from dse.study.goals import (
-    Named,
-    applied_requirements,
-    check_cap,
-    check_search_section,
-    constraints_of,
-    goals_of,
-    must_compare,
-    of_stages,
-    replaced_preference,
-    settings_of,
-    share_of_best,
-    stated_preference,
-    without_figures,
-)
 from dse.study.measuring import measuring
 from dse.study.overrides import (
     OVERRIDE_EXAMPLE,
@@ -76,9 +53,9 @@ def _parts(written: schema.StudyFile, scenario: Scenario, reader: Reader) -> Seq
     whole = check_whole(written, scenario, reader)
     built = [whole_accelerator()] if whole else build(written, scenario, reader)
     check_presence(written, reader, whole=whole)
-    check_search_section(written, reader)
+    goals.check_search_section(written, reader)
     _raise_any(reader)
-    check_cap(offered(stage.designs for stage, _ in built), scenario, reader)
+    goals.check_cap(offered(stage.designs for stage, _ in built), scenario, reader)
     return built
 
 
@@ -97,27 +74,13 @@ def _constants(
     meet = scenario.highest("workload_rate_bit_per_s") is not None and any(
         stage.common for stage, _ in built
     )
-    check_mix(scenario, meet=meet, reader=reader)
-    check_arrivals(written, scenario, meet=meet, reader=reader)
+    demand.check_mix(scenario, meet=meet, reader=reader)
+    demand.check_arrivals(written, scenario, meet=meet, reader=reader)
     if scenario.mix is not None:
         constants.setdefault("workload_size_cv2", constant(scenario.parts[0].cv2))
         reader.notes.append(scenario.mix.note)
     _raise_any(reader)
     return constants
-
-
-def _wired(inputs: set[str], own: Mapping[str, contract.Objective], scenario: Scenario) -> Graph:
-    """Return the graph of all quantities that `inputs` feed.
-
-    The study's `own` quantities are measured, or belong to one stage.
-    """
-    objectives: Mapping[str, contract.Objective] = registry.Catalogue(contract.Objective)
-    if own:
-        both: Any = (objectives, own)  # of a quantity in both, the model defines it
-        objectives = ChainMap(*both)
-    if scenario.mix is not None:
-        objectives = Mixed(objectives, scenario.parts)
-    return wire(objectives, inputs)
 
 
 @dataclass(frozen=True, repr=False)
@@ -179,9 +142,9 @@ class Study:
         """Return the size of the space, the objectives and the assumptions."""
         problem = self.problem
         names = [(goal.sense, (units.stem(goal.name) or goal.name)) for goal in problem.goals]
-        goals = ", ".join(f"{sense} {name.replace('_', ' ')}" for sense, name in names)
+        wanted = ", ".join(f"{sense} {name.replace('_', ' ')}" for sense, name in names)
         axes = ", ".join(f"{axis.name} {axis.size}" for axis in problem.space.axes if axis.size > 1)
-        lines = [f"{designs_text(problem.sizes)}; {goals}", *[f"axes: {axes}"] * bool(axes)]
+        lines = [f"{designs_text(problem.sizes)}; {wanted}", *[f"axes: {axes}"] * bool(axes)]
         sweep, each = sweep_of(self.document), ""
         if sweep is not None:
             each = f" at each value of {sweep.path}"
@@ -213,7 +176,7 @@ class Study:
         UnitError
             Either makes no sense in this study.
         """
-        return replaced_preference(self.preference, self.problem, written, tolerance)
+        return goals.replaced_preference(self.preference, self.problem, written, tolerance)
 
     def with_(self, overrides: Assignments | None = None, *, rate: str | None = None) -> Study:
         """Return the study with fields replaced: ``study.with_({"des.clock": 1}, rate="73 Gbps")``.
@@ -298,13 +261,13 @@ def prepare(found: Document) -> Study:
         if written.evaluate is None:
             return _over_designs(written, reader)
         written = measuring().pool_axes(written, reader)
-    return replace(_modelled(written, reader), document=found)
+    return _modelled(written, reader)
 
 
 def _modelled(written: schema.StudyFile, reader: Reader) -> Study:
     """Return a study whose designs models describe."""
-    scenario = resolve(written, reader)
-    settle_policy(written, scenario, reader)
+    scenario = demand.resolve(written, reader)
+    demand.settle_policy(written, scenario, reader)
     built = _parts(written, scenario, reader)
     constants = _constants(written, scenario, built, reader)
     stages = tuple(stage for stage, _ in built)
@@ -314,25 +277,27 @@ def _modelled(written: schema.StudyFile, reader: Reader) -> Study:
         measured, outputs = measuring().quantities(written, space, reader)
         reader.raise_any()
     inputs = {*outputs, *constants}.union(*(axis.columns for axis in space.axes))
-    staged = of_stages(stages)
+    staged = goals.of_stages(stages)
     text = " ".join([*written.objectives, *written.constraints, written.prefer or ""])
     own = outputs | {name: one for name, one in staged.items() if units.stem(name) in text}
-    graph = _wired({*inputs, *offered(stage.designs for stage in stages)}, own, scenario)
+    catalogue: Any = registry.Catalogue(contract.Objective)
+    known: Any = ChainMap(catalogue, own)  # of a quantity in both, the model defines it
+    known = Mixed(known, scenario.parts) if scenario.mix else known
+    graph = wire(known, {*inputs, *offered(stage.designs for stage in stages)})
     names, plain = {*registry.names(contract.Objective), *own}, {n for n in inputs if "." not in n}
-    named = Named(graph, names, plain, axes_labels(scenario.axes), staged)
-    goals = goals_of(written, named, reader)
-    constraints = constraints_of(written, named.expression, reader)
+    named = goals.Named(graph, names, plain, axes_labels(scenario.axes), staged)
+    wanted = goals.goals_of(written, named, reader)
+    constraints = goals.constraints_of(written, named.expression, reader)
     _raise_any(reader)
-    requirements, unchecked = applied_requirements(graph)
-    reader.notes += [*unchecked, *reader.refused, *without_figures(graph, scenario)]
+    requirements, unchecked = goals.applied_requirements(graph)
+    reader.notes += [*unchecked, *reader.refused, *goals.without_figures(graph, scenario)]
     devices = {one.name: one.label for one in scenario.interfaces if one.label}
     problem = Problem(
-        *(space, stages, graph, goals, constraints, requirements),
+        *(space, stages, graph, wanted, constraints, requirements),
         measured=measured,
         devices=devices,
     )
-    found = _ready(written, problem, scenario, reader)
-    return replace(found, unchecked=(*unchecked, *reader.refused))
+    return _ready(written, problem, scenario, reader, (*unchecked, *reader.refused))
 
 
 def _over_designs(written: schema.StudyFile, reader: Reader) -> Study:
@@ -340,37 +305,41 @@ def _over_designs(written: schema.StudyFile, reader: Reader) -> Study:
     from dse.study import evaluated  # few studies are
 
     scenario = Scenario()
-    check_search_section(written, reader)
+    goals.check_search_section(written, reader)
     space, graph = evaluated.space(written, scenario, reader)
     written = evaluated.with_quantities(written, graph.quantities)
-    goals = goals_of(written, Named(graph, graph.quantities, ()), reader)
+    wanted = goals.goals_of(written, goals.Named(graph, graph.quantities, ()), reader)
     labels = {name: one.labels for name, one in graph.quantities.items() if one.labels}
     numbers = graph.quantities.keys() - labels.keys()
-    constraints = constraints_of(
+    constraints = goals.constraints_of(
         written, lambda text: parse_expression(text, numbers, labels), reader
     )
     reader.raise_any()
-    problem = Problem(space, (), graph, goals, constraints)
+    problem = Problem(space, (), graph, wanted, constraints)
     return _ready(written, problem, scenario, reader)
 
 
 def _ready(
-    written: schema.StudyFile, problem: Problem, scenario: Scenario, reader: Reader
+    written: schema.StudyFile,
+    problem: Problem,
+    scenario: Scenario,
+    reader: Reader,
+    unchecked: tuple[str, ...] = (),
 ) -> Study:
-    found = reader.document
-    stated = stated_preference(written, problem, reader)
+    stated = goals.stated_preference(written, problem, reader)
     reader.raise_any()
     return Study(
-        document=found,
-        question=written.question or found.first_comment,
+        document=reader.document,
+        question=written.question or reader.document.first_comment,
         problem=problem,
-        settings=settings_of(written, problem),
+        settings=goals.settings_of(written, problem),
         stated=stated,
         notes=tuple(dict.fromkeys(reader.notes)),
         inputs=reader.inputs,
         sureness=scenario.sureness,
         mix=scenario.mix,
         measuring=written.evaluate,
+        unchecked=unchecked,
         refused=reader.refused,
         growing=frozenset(
             prefix(stage, place)
@@ -383,7 +352,7 @@ def _ready(
 _OF_A_STUDY = re.compile(r"\b(?:(?:workload|interface|kernel|budget)_|[A-Za-z_]\w*\.[A-Za-z_])")
 """Columns that some studies have and others lack."""
 
-_NAMED = {tuple(path.split(".")): kind for path, (kind, _) in RECORD_READERS.items()}
+_NAMED = {tuple(path.split(".")): kind for path, (kind, _) in demand.RECORD_READERS.items()}
 _NAMED[("search", "method")] = contract.Method
 
 _TOGETHER = {(), *((name,) for name in ("workload", "interface", "budget", "axes", "evaluate"))}
@@ -419,14 +388,14 @@ def _check_readable(reader: Reader) -> None:
     with rest.at(()):
         check_shape(rest.document)
     if together:
-        resolve(written, rest)
+        demand.resolve(written, rest)
     else:
         for axis, values in written.axes.items():
-            open_axis(axis, values, Scenario(), rest, own=not models)
+            demand.open_axis(axis, values, Scenario(), rest, own=not models)
     rate = {"workload_rate_bit_per_s": 1.0}  # a missing rate is no error of stages
     build(written, Scenario(constants=rate), rest)
     if models:
-        check_search_section(written, rest)
+        goals.check_search_section(written, rest)
 
 
 def _readable(reader: Reader) -> dict[str, Any]:
@@ -453,7 +422,7 @@ def _check_words(reader: Reader) -> None:
     data = reader.document.data
     if data.get("tolerance") is not None:
         with reader.at(("tolerance",)):
-            share_of_best(data["tolerance"])
+            goals.share_of_best(data["tolerance"])
     if data.get("evaluate") is not None or data.get("designs") is not None:
         return
     known = set(registry.names(contract.Objective))
@@ -483,7 +452,7 @@ def _check_text(path: Path, text: Any, known: set[str], reader: Reader) -> None:
         try:
             expression = parse_expression(text, names)
             if path[0] == "constraints":
-                must_compare(expression)
+                goals.must_compare(expression)
         except UnitError as error:
             failures.append(error)
         else:

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
-from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
@@ -192,122 +190,110 @@ def column_quantity(name: str, words: str, **about: Any) -> Objective:
     return Objective(function=value, signed=True, **about)
 
 
-def name_column(places: Places) -> str | None:
-    """Return the header of the column that names the designs."""
-    found = {name.casefold(): name for name in reversed(places)}
-    return next((found[name] for name in NAME_COLUMNS if name in found), None)
+@dataclass
+class TableColumns:
+    """A table, the positions of its columns by their names in a study, and the section's reader."""
 
+    table: CsvTable
+    places: Places
+    reader: Reader
 
-def row_names(
-    table: CsvTable,
-    places: Places,
-    candidates: Sequence[str],
-    reserved: Iterable[str],
-    reader: Reader,
-) -> tuple[str, ...]:
-    """Return a name per row: from the name column, or made of the leading candidates.
+    def refuse_cell(self, row: int | None, place: int, rule: str, remedy: str) -> None:
+        """Add an error at the cell of a row, or at the header."""
+        self.reader.faults.append(self.table.fault(row, place, rule, remedy))
 
-    Without a name column the fewest of `candidates`, from the left, that distinguish all rows
-    make the names: ``unroll4_pipelined``.  Names that are empty, `reserved` or repeated are
-    errors.
-    """
-    column = name_column(places)
-    if column is not None:
-        made = tuple(cell.strip() for cell in table.columns[places[column]])
-        first = places[column]
-    elif candidates:
-        made, first = _made_of(table, places, candidates), places[candidates[0]]
-    else:
-        return tuple(f"row {row + 1}" for row in range(len(table)))
-    _check(table, made, first, set(reserved), reader)
-    return made
+    def cells(self, name: str) -> list[str]:
+        """Return the texts of a column."""
+        return [cell.strip() for cell in self.table.columns[self.places[name]]]
 
+    @property
+    def name_column(self) -> str | None:
+        """Return the header of the column that names the designs."""
+        found = {name.casefold(): name for name in reversed(self.places)}
+        return next((found[name] for name in NAME_COLUMNS if name in found), None)
 
-def row_labels(
-    table: CsvTable, places: Places, names: Sequence[str], reader: Reader
-) -> dict[str, str]:
-    """Return the labels of rows by name: the cells of the column `LABEL`."""
-    place = places.get(LABEL)
-    if place is None:
-        return {}
-    found: dict[str, str] = {}
-    for row, (name, cell) in enumerate(zip(names, table.columns[place], strict=True)):
-        if not cell.strip():
-            continue
-        wrong = labels.fault_of_label(cell)
-        if wrong is None and cell in found.values():
-            wrong = f"another design is labelled {cell!r} too", "give one of them another label"
-        if wrong is not None:
-            reader.faults.append(table.fault(row, place, *wrong))
-        found[name] = cell.strip()
-    return found
+    def row_names(self, candidates: Sequence[str], reserved: Iterable[str]) -> tuple[str, ...]:
+        """Return a name per row: from the name column, or made of the leading candidates.
 
+        Without a name column the fewest of `candidates`, from the left, that distinguish all rows
+        make the names: ``unroll4_pipelined``.  Names that are empty, `reserved` or repeated are
+        errors.
+        """
+        column = self.name_column
+        if column is not None:
+            made, first = self.cells(column), self.places[column]
+        elif candidates:
+            made, first = self._made_of(candidates), self.places[candidates[0]]
+        else:
+            return tuple(f"row {row + 1}" for row in range(len(self.table)))
+        self._check(made, first, set(reserved))
+        return tuple(made)
 
-def _made_of(table: CsvTable, places: Places, candidates: Sequence[str]) -> tuple[str, ...]:
-    made: list[str] = [""] * len(table)
-    for name in candidates:
-        cells = [cell.strip() for cell in table.columns[places[name]]]
-        shown = [f"{name}{cell}" if is_number(cell) else cell for cell in cells]
-        made = [f"{old}_{new}" if old else new for old, new in zip(made, shown, strict=True)]
-        if len(set(made)) == len(made):
-            break
-    return tuple(made)
+    def _made_of(self, candidates: Sequence[str]) -> list[str]:
+        made = [""] * len(self.table)
+        for name in candidates:
+            shown = [f"{name}{cell}" if is_number(cell) else cell for cell in self.cells(name)]
+            made = [f"{old}_{new}" if old else new for old, new in zip(made, shown, strict=True)]
+            if len(set(made)) == len(made):
+                break
+        return made
 
-
-def _check(
-    table: CsvTable, made: Sequence[str], column: int, reserved: set[str], reader: Reader
-) -> None:
-    seen: dict[str, int] = {}
-    whole = all(made) and len(max(made, key=len)) <= LONGEST_NAME and "".join(made).isprintable()
-    distinct = set(made)
-    if whole and len(distinct) == len(made) and not distinct & reserved:
-        return
-    for row, name in enumerate(made):
-        if name and name not in seen and len(name) <= LONGEST_NAME and name.isprintable():
-            seen[name] = row
-            if name in reserved:
+    def _check(self, made: Sequence[str], column: int, reserved: set[str]) -> None:
+        seen: dict[str, int] = {}
+        whole = all(made) and len(max(made, key=len)) <= LONGEST_NAME
+        distinct = set(made)
+        if (
+            whole
+            and "".join(made).isprintable()
+            and len(distinct) == len(made)
+            and not distinct & reserved
+        ):
+            return
+        for row, name in enumerate(made):
+            if not (name and len(name) <= LONGEST_NAME and name.isprintable()):
+                wrong = f"a name has 1 to {LONGEST_NAME} printable characters", "write a name"
+            elif seen.setdefault(name, row) < row:
+                rule = f"design {name!r} is already in line {self.table.lines[seen[name] + 1]}"
+                wrong = rule, "remove one of the two, or add a column `design` with a name for each"
+            elif name in reserved:
                 rule = f"a design cannot be called {name!r}, which is a field of its stage"
-                reader.faults.append(table.fault(row, column, rule, "choose another name"))
-        elif name in seen:
-            rule = f"design {name!r} is already in line {table.lines[seen[name] + 1]}"
-            remedy = "remove one of the two, or add a column `design` with a name for each"
-            reader.faults.append(table.fault(row, column, rule, remedy))
-        else:
-            rule = f"a name has 1 to {LONGEST_NAME} printable characters"
-            reader.faults.append(table.fault(row, column, rule, "write a name"))
+                wrong = rule, "choose another name"
+            else:
+                continue
+            self.refuse_cell(row, column, *wrong)
 
+    def row_labels(self, names: Sequence[str]) -> dict[str, str]:
+        """Return the labels of rows by name: the cells of the column `LABEL`."""
+        found: dict[str, str] = {}
+        place = self.places.get(LABEL)
+        cells = () if place is None else self.table.columns[place]
+        for row, cell in enumerate(cells):
+            if not cell.strip():
+                continue
+            wrong = labels.fault_of_label(cell)
+            if wrong is None and cell in found.values():
+                wrong = f"another design is labelled {cell!r} too", "give one of them another label"
+            if wrong is not None:
+                self.refuse_cell(row, self.places[LABEL], *wrong)
+            found[names[row]] = cell.strip()
+        return found
 
-def restricted(
-    table: CsvTable, places: Places, parameters: Mapping[str, Any], reader: Reader
-) -> NDArray[np.bool_]:
-    """Return whether each row has the values that a study wants in some columns, shape (n,)."""
-    kept = np.ones(len(table), dtype=bool)
-    for name, wanted in parameters.items():
-        if name not in places:
-            reader.fault((name,), f"{table.file} has no column {name!r}", nearest(name, places), "")
-            continue
-        cells = [cell.strip() for cell in table.columns[places[name]]]
-        if isinstance(wanted, Range):
-            kept &= _between(cells, wanted, reader.below(name))
-        else:
-            values = wanted if isinstance(wanted, list) else [wanted]
-            kept &= _among(cells, values, reader.below(name))
-    if not kept.any() and not reader.faults:
-        reader.fault((), "no row has all these values", "leave some of them out", "")
-    return kept
-
-
-def _between(cells: Sequence[str], wanted: Range, reader: Reader) -> NDArray[np.bool_]:
-    low, high = wanted.start, wanted.to
-    spaced = wanted.step is not None or wanted.points is not None
-    if spaced or isinstance(low, str) or isinstance(high, str):
-        rule = "a range chooses rows of a table by two numbers, in the unit of the header"
-        reader.fault((), rule, "write for instance {from: 1, to: 8}", "")
-    elif not all(map(is_number, cells)):
-        reader.fault((), "a range needs a column of numbers", "write a list of values", "")
-    else:
-        return np.array([low <= float(cell) <= high for cell in cells])
-    return np.ones(len(cells), dtype=bool)
+    def restricted(self, parameters: Mapping[str, Any]) -> NDArray[np.bool_]:
+        """Return whether each row has the values that a study wants in some columns, shape (n,)."""
+        kept, reader = np.ones(len(self.table), dtype=bool), self.reader.below("parameters")
+        for name, wanted in parameters.items():
+            if name not in self.places:
+                rule = f"{self.table.file} has no column {name!r}"
+                reader.fault((name,), rule, nearest(name, self.places), "")
+            elif isinstance(wanted, Range):
+                rule = "rows of a table are chosen by values, not by a range"
+                reader.fault((name,), rule, "write a list of values", "")
+            else:
+                values = wanted if isinstance(wanted, list) else [wanted]
+                kept &= _among(self.cells(name), values, reader.below(name))
+        if not kept.any() and not reader.faults:
+            reader.fault((), "no row has all these values", "leave some of them out", "")
+        return kept
 
 
 def _among(cells: Sequence[str], values: Sequence[Any], reader: Reader) -> NDArray[np.bool_]:
@@ -334,18 +320,14 @@ def _in_bits(name: str) -> Forms:
     return {f"{name}_bit": 1.0, f"{name}_byte": BITS_OF_BYTE}
 
 
-def _in_bytes(name: str) -> Forms:
-    return {f"{name}_byte": 1.0, f"{name}_bit": 1.0 / BITS_OF_BYTE}
-
-
-class Figures:
+class Figures(TableColumns):
     """Columns of one table by their names in SI, and values given for all of its designs."""
 
-    def __init__(self, table: CsvTable, places: Mapping[str, int], reader: Reader) -> None:
+    def __init__(self, table: CsvTable, places: Places, reader: Reader) -> None:
         """Read the headers.  `reader` is the stage's."""
-        self.table = table
-        self.reader = reader
+        super().__init__(table, places, reader)
         self.assumed: list[str] = []
+        self.metrics: dict[str, Column] = {}
         self.used: set[str] = set()
         self.aside: dict[str, list[Fault]] = {}
         self._spared = () if names_power(reader.document.data) else _POWERS
@@ -361,8 +343,7 @@ class Figures:
             name = header.name.casefold()
             if name in self._headers:
                 rule = f"{self._headers[name][1].written!r} is the same column"
-                remedy = "rename or remove one of the two"
-                reader.faults.append(table.fault(None, place, rule, remedy))
+                self.refuse_cell(None, place, rule, "rename or remove one of the two")
             self._headers[name] = place, header
 
     def give(self, values: Mapping[str, Any]) -> None:
@@ -419,7 +400,7 @@ class Figures:
             f"`{column}`, or give all designs one with `{given}`"
         )
         self.reader.fault(("table",), rule, remedy)
-        return self._unknown()
+        return self.full(np.nan)
 
     def _likely(self, forms: Forms) -> str:
         """Return the only header with the unit of an area or a clock, else a placeholder."""
@@ -441,8 +422,18 @@ class Figures:
         for name, values in found[1:]:
             self.agree(found[0][1], found[0][0], values, name)
         if not found and distinct and self._looks_alike(forms):
-            return self._unknown()
+            return self.full(np.nan)  # compares with no value, and so causes no further errors
         return found[0][1] if found else None
+
+    def take(self, name: str, forms: Forms, **how: bool) -> Column | None:
+        """Return a metric as `one` does, and keep it if it is there."""
+        return self.keep(name, self.one(forms, **how))
+
+    def keep(self, name: str, found: Column | None) -> Column | None:
+        """Keep a metric unless it is None, and return it."""
+        if found is not None:
+            self.metrics[name] = found
+        return found
 
     def agree(self, first: Column, called: str, second: Column, name: str) -> None:
         """Report rows in which the value from column `name` differs from column `called`."""
@@ -459,8 +450,7 @@ class Figures:
     def refuse(self, name: str, row: int, rule: str, remedy: str) -> None:
         """Add an error at a cell of the column called `name` in SI, or at the stage without one."""
         if name in self._headers:
-            fault = self.table.fault(row, self._headers[name][0], rule, remedy)
-            self.reader.faults.append(fault)
+            self.refuse_cell(row, self._headers[name][0], rule, remedy)
         else:
             self.reader.fault(("values",), rule, remedy, "")
 
@@ -479,9 +469,6 @@ class Figures:
     def places_used(self) -> set[int]:
         """Return the positions of the columns that gave a metric."""
         return {self._headers[name][0] for name in self.used if name in self._headers}
-
-    def _unknown(self) -> Column:
-        return self.full(np.nan)  # compares with no value, so that it causes no further errors
 
     def _read(self, name: str, *, zero: bool) -> Column | None:
         if name in self._given:
@@ -514,7 +501,7 @@ class Figures:
         stems = {units.stem(name) or name for name in forms}
         for name, (place, error) in self._unread.items():
             if name.rpartition("_")[0] in stems:
-                self.reader.faults.append(self.table.fault(None, place, error.rule, error.remedy))
+                self.refuse_cell(None, place, error.rule, error.remedy)
                 return True
         labels = sorted({*map(units.label, forms)} - {""})
         for name, (place, header) in self._headers.items():
@@ -523,7 +510,7 @@ class Figures:
                 rule = f"it needs a name with a unit ({' or '.join(labels)})"
                 example = _example(forms)
                 remedy = f"write {example}, or `columns: {{{example}: {header.written!r}}}`"
-                self.reader.faults.append(self.table.fault(None, place, rule, remedy))
+                self.refuse_cell(None, place, rule, remedy)
                 return True
         return False
 
@@ -587,20 +574,20 @@ def table_designs(
     used = {*figures.places_used(), places.get(LABEL)}
     free = [name for name, place in places.items() if place not in used]
     reserved = {*schema.StageSection.model_fields, "design"}
-    names = row_names(table, places, free, reserved, reader)
-    labels = row_labels(table, places, names, reader)
-    kept = restricted(table, places, written.parameters, reader.below("parameters"))
+    names = figures.row_names(free, reserved)
+    labels = figures.row_labels(names)
+    kept = figures.restricted(written.parameters)
     if len(reader.faults) > before:
         return None
     reader.notes.append(reader.inputs[file].note)
     if figures.assumed:
         assumed = ", ".join(figures.assumed)
-        reader.notes.append(f"{FilePath(file).name}: assumed for every design: {assumed}")
+        reader.notes.append(f"{Path(file).name}: assumed for every design: {assumed}")
     if not {*UNLEAKING}.isdisjoint(figures.assumed):
         scenario.sureness.unleaking.append(str(stage_name(vars(written))))
     designs = Designs(names, metrics, shares, labels=labels)
     designs = core_models.as_placed(designs, kit, written.figures, written.uncertainty, reader)
-    core_models.note_placed({FilePath(file).name: kit}, written.figures, reader)
+    core_models.note_placed({Path(file).name: kit}, written.figures, reader)
     evidence = "synthesis" if kit else ""
     scenario.sureness.keep_designs(written, names, (evidence, "", f"the table {file}"))
     return designs.take(np.flatnonzero(kept))
@@ -620,17 +607,21 @@ def _metrics(figures: Figures, *, chained: bool) -> CoreMetrics:
         if not figures.has("clock_hz") and (wrong := fault_of(value, "clock_hz", signed=True)):
             figures.refuse(figures.which(PERIODS), row, *wrong)
     cycles = figures.need("the rate", "cycles_per_task", _rate_forms(clock, payload))
-    given = {"payload": payload, "clock": clock, "cycles_per_task": cycles}
-    given |= _latency(figures, clock, chained) | _power(figures)
-    ways = ("read", "written")
-    found = {way: figures.one(_in_bytes(way), zero=True, distinct=False) for way in ways}
-    figures.assumed += (f"payload {way} once" for way in ways if found[way] is None)
-    found["message_end"] = figures.one(_in_bits("message_end"), zero=True)
-    given |= _known(found)
-    written = _given(figures, CORE_AREAS)  # several are several metrics
-    area = dict.fromkeys(AREAS, 1.0)
-    given |= written or {CORE_AREAS[0]: figures.need("the area", "area_um2", area)}
-    given |= _given(figures, BLOCKS, zero=True)
+    given = figures.metrics
+    given |= {"payload": payload, "clock": clock, "cycles_per_task": cycles}
+    _latency(figures, clock, chained)
+    _power(figures)
+    for way in ("read", "written"):
+        forms = {f"{way}_byte": 1.0, f"{way}_bit": 1.0 / BITS_OF_BYTE}
+        if figures.take(way, forms, zero=True, distinct=False) is None:
+            figures.assumed.append(f"payload {way} once")
+    figures.take("message_end", _in_bits("message_end"), zero=True)
+    for name in CORE_AREAS:  # several are several metrics
+        figures.take(name, {QUANTITIES[name]: 1.0}, distinct=False)
+    if given.keys().isdisjoint(CORE_AREAS):
+        given["area"] = figures.need("the area", "area_um2", dict.fromkeys(AREAS, 1.0))
+    for name in BLOCKS:
+        figures.take(name, {QUANTITIES[name]: 1.0}, zero=True, distinct=False)
     _check_density(figures, given)
     return metrics_of(given, figures.full(0.0))
 
@@ -653,17 +644,6 @@ def _check_density(figures: Figures, given: Mapping[str, Column]) -> None:
             )
 
 
-def _given(figures: Figures, names: Sequence[str], *, zero: bool = False) -> dict[str, Column]:
-    """Return the quantities of `names` that a table has."""
-    one = partial(figures.one, zero=zero, distinct=False)
-    return _known({name: one({QUANTITIES[name]: 1.0}) for name in names})
-
-
-def _known(found: Mapping[str, Column | None]) -> dict[str, Column]:
-    """Return the quantities that are not None."""
-    return {name: column for name, column in found.items() if column is not None}
-
-
 def _rate_forms(clock: Column, payload: Column) -> Forms:
     forms: dict[str, float | Callable[[Column], Column]]
     forms = {"cycles_per_task": 1.0, "cycles_per_block": 1.0}
@@ -676,24 +656,23 @@ def _rate_forms(clock: Column, payload: Column) -> Forms:
     return forms
 
 
-def _latency(figures: Figures, clock: Column, chained: bool) -> dict[str, Column]:
-    """Return latency and tasks in flight if a table has them, and note the derived one."""
+def _latency(figures: Figures, clock: Column, chained: bool) -> None:
+    """Take latency and tasks in flight if a table has them, and note the derived one."""
     forms: Forms = {"latency_cycles": 1.0, "latency_s": lambda time: time * clock}
-    latency = figures.one(forms, zero=True)
-    slots = figures.one({"tasks_in_flight": 1.0})
+    latency = figures.take("latency", forms, zero=True)
+    slots = figures.take("tasks_in_flight", {"tasks_in_flight": 1.0})
     if latency is None and slots is None and chained:
-        latency = figures.need("the latency", "latency_cycles", forms)
+        figures.metrics["latency"] = figures.need("the latency", "latency_cycles", forms)
     elif latency is None and slots is None:
         figures.assumed.append(ASSUMED_LATENCY)
     elif latency is None:
         figures.assumed.append("latency = cycles per task * tasks in flight")
     elif slots is None:
         figures.assumed.append("tasks in flight = latency / cycles per task, at least 1")
-    return _known({"latency": latency, "tasks_in_flight": slots})
 
 
-def _power(figures: Figures) -> dict[str, Column]:
-    """Return dynamic and leakage power from two of dynamic, leakage and total, or from one.
+def _power(figures: Figures) -> None:
+    """Take dynamic and leakage power from two of dynamic, leakage and total, or from one.
 
     Power is unknown if a table has none, only zeros, or cells that are no numbers in a study
     that names no power.
@@ -704,7 +683,7 @@ def _power(figures: Figures) -> dict[str, Column]:
     set_aside(figures.table, figures.aside, figures.reader)
     given = [column for column in (dynamic, leakage, total) if column is not None]
     if figures.aside or not any(column.any() for column in given):
-        return {}
+        return
     if total is None:
         if dynamic is None:
             dynamic = figures.need("power", f"dynamic_{_POWER}_mw", {_DYNAMIC[0]: 1.0})
@@ -720,7 +699,8 @@ def _power(figures: Figures) -> dict[str, Column]:
     else:
         figures.assumed.append(UNLEAKING[1])
         dynamic = total
-    return _known({"dynamic_power": dynamic, "leakage_power": leakage})
+    figures.keep("dynamic_power", dynamic)
+    figures.keep("leakage_power", leakage)
 
 
 def _rest(figures: Figures, total: Column, part: Column) -> Column:

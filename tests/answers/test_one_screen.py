@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -11,10 +10,8 @@ from typing import Any
 import pytest
 
 import dse
-from dse import contract
 from dse.answers.design import LITTLE
 from dse.answers.source import known_fronts
-from dse.plugins import registry
 from tests.conftest import STUDIES
 
 CRYPTO = STUDIES / "crypto_interface_100gbps.yaml"
@@ -82,23 +79,6 @@ def test_a_little_more_buys_what_the_front_has(study: Path) -> None:
     assert "\nTrade-off: " in found.text(all=True)
 
 
-def test_a_tolerance_takes_what_it_says_that_it_would() -> None:
-    found = dse.answer(DES, flips=False, all=False)
-    trade = "Trade-off: 1 u8 + 2 u16 has 14 % less area for 2 % more power"
-    assert f'{trade} (--tolerance "5 %").' in found.text(all=True)
-    (row,) = re.findall(r"^  1 u8 \+ 2 u16 .*", found.text(), re.MULTILINE)
-    assert row.split("  ")[-2:] == ["0.1497 mm2", "25.76 mW"]
-    assert dse.answer(DES, flips=False, all=False, tolerance="5 %").pick.name == "1 u8 + 2 u16"
-
-
-def test_figures_that_nobody_published_are_those_of_the_record() -> None:
-    record = registry.get(contract.Interface, "sparc_t4_engine")
-    count = len(record.assumptions) + len(record.unspecified)
-    text = dse.answer(CRYPTO, flips=False, all=False).text()
-    assert f"; {count} assumptions; " in text
-    assert "assumption" not in dse.answer(DES, flips=False, all=False).text()
-
-
 def test_a_sweep_is_told_as_intervals() -> None:
     found = dse.answer(SWEEP, all=False)
     facts = found.to_dict()["intervals"]
@@ -112,14 +92,6 @@ def test_a_sweep_is_told_as_intervals() -> None:
         assert len({*group}) == 1
     assert "10 to 102 Gbit/s" in found.text()
     assert "For all about one rate add --set workload.rate=..." in found.text(all=True)
-
-
-def test_between_choices_of_a_sweep_there_is_nothing() -> None:
-    found = dse.answer(STUDIES / "des_100gbps_by_synthesis.yaml", flips=False, all=False)
-    told = [(entry["from"], entry["design"]) for entry in found.to_dict()["intervals"]]
-    least = ("4 u16_quarter", "3 u16_half", "1 u16_half")
-    assert told == [*zip(("des_sky130", "des_ihp130", "des_asap7"), least, strict=True)]
-    assert " to " not in found.text()
 
 
 # The roofs over the recommended design, and the design that lifts the lowest
@@ -174,17 +146,6 @@ def test_what_lifts_the_lowest_roof_is_the_preferred_design_of_the_front_that_do
     assert re.match(r"Lifting the lowest: .* \(.* more, then .*\) for .*more", found["text"])
 
 
-def test_roofs_of_a_platform_bend_over_the_operational_intensity() -> None:
-    study = STUDIES / "platforms_power_bound.yaml"
-    fields = {"workload.intensity": "4 op/B", "sweep": "{}"}
-    found = roofs_of(dse.answer(study, overrides=fields, flips=False, all=False))
-    assert [one["label"] for one in found["limits"]] == ["cap", "compute", "memory"]
-    assert found["limits"][0]["value"] == pytest.approx(found["reached"])
-    memory = found["heights"]["memory"]
-    assert found["places"][-1] / found["at"] == 256
-    assert memory[-1] / memory[0] == pytest.approx(256 * 256)
-
-
 def test_where_nothing_on_the_front_lifts_the_roof_the_answer_says_so() -> None:
     answer = dse.answer(STUDIES / "settop_116mbps.yaml", flips=False, all=False)
     found = roofs_of(answer)
@@ -193,15 +154,3 @@ def test_where_nothing_on_the_front_lifts_the_roof_the_answer_says_so() -> None:
     said = "The lowest roof, compute: no design of the front lifts it by 1 %; --rate asks for more."
     assert said in answer.text(all=True)
     assert said not in answer.text()
-
-
-def test_a_page_has_what_limits_each_design_and_its_ranges(tmp_path: Path) -> None:
-    run = dse.run(OFFLOADS, out=tmp_path / "run", plots=False)
-    text = dse.report(run).read_text(encoding="utf-8")
-    (data,) = re.findall(r'id="data">(.*?)</script>', text)
-    (limits,) = json.loads(data)["limits"]
-    found = roofs_of(dse.answer(run, flips=False, all=False))
-    row = run.manifest["recommended"]["row"] - 1
-    values = {one["words"]: one["values"][row] for one in limits["limits"]}
-    assert limits["reached"][row] == found["reached"]
-    assert {one["words"]: one["value"] for one in found["limits"]}.items() <= values.items()

@@ -86,15 +86,6 @@ def test_the_end_of_an_axis_is_told() -> None:
     ]
 
 
-def test_where_nothing_lies_beyond_nothing_is_told() -> None:
-    natural = STUDY.replace(", clock: [0.5, 0.9]", "")
-    natural = natural.replace("[16, 64, 256]", "[1, 64, 256]")
-    assert beyond(natural) == []
-    assert beyond(natural.replace("[1, 64, 256]", "[1, 2]").replace("100 G", "1 G")) == []
-    least = natural.replace("instances: {from: 1, to: 5}", "fleet: mixed")
-    assert beyond(least) == []
-
-
 # An end of the front that is the answer only because nothing is demanded is told so
 
 
@@ -126,15 +117,6 @@ def test_the_knee_is_offered_where_there_is_one(write) -> None:
     text = dse.answer(study, flips=False, all=False).text()
     assert "Ask with --prefer speed or --prefer knee." in text  # a table has no rate
     assert others(study, prefer="speed") == {}
-
-
-def test_designs_that_nothing_rules_out_are_offered_by_each_objective(write) -> None:
-    """The smallest and slowest wins where no bound binds, and nobody may want it."""
-    write("design,area_mm2,latency_ns\na,1,100\nb,1.2,40\nc,4,10\n", "rows.csv")
-    study = write("# Which?\ndesigns: rows.csv\nobjectives: {area: minimise, latency: minimise}\n")
-    assert others(study) == {"least latency": "c", "knee": "b"}
-    for told in ({"constraints": "[latency <= 50 ns]"}, {"prefer": "area"}):
-        assert others(study, overrides=told) == {}
 
 
 def test_a_demand_a_bound_or_a_preference_leaves_nothing_to_tell() -> None:

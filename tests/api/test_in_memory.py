@@ -80,12 +80,6 @@ def test_a_frame_shadows_no_file_and_each_has_its_name(
     ]  # fmt: skip
 
 
-def test_an_index_of_numbers_is_no_column() -> None:
-    plain = dse.load(study(stages=[{"table": CORES.reset_index(names="design")}]))
-    named = dse.load(study(stages=[{"table": CORES.rename_axis("design")}]))
-    assert plain.document.contents == named.document.contents == dse.load(study()).document.contents
-
-
 def test_values_of_python_are_written_as_those_of_yaml() -> None:
     options = {"multivariate": np.False_}
     search = {"method": "tpe", "seed": np.int64(3), "options": options, "budget": None}

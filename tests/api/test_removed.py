@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,16 +48,6 @@ def test_a_field_is_refused_at_its_place(field: str) -> None:
         dse.load(SMALL, overrides={path: value})
     remedy = f"{RULE}; {REMOVED['field', field]}"
     assert remedy in str(refused.value)
-
-
-def test_a_field_is_refused_with_line_and_column(tmp_path: Path) -> None:
-    study = tmp_path / "s.yaml"
-    study.write_text(SMALL.read_text("utf-8") + "search:\n  warm_start: false\n", encoding="utf-8")
-    line = len(study.read_text("utf-8").splitlines())
-    done = run_dse("check", str(study))
-    rule = f"{RULE}; {REMOVED['field', 'search.warm_start']}"
-    assert done.returncode == 2
-    assert done.stderr == f"{study}:{line}:3: search.warm_start: False; {rule}\n"
 
 
 def commands() -> dict[str, Any]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -59,10 +57,6 @@ def test_one_text_is_not_taken_letter_by_letter() -> None:
     assert [entry.name for entry in sure.uncertain] == ["des.area"]
 
 
-def test_numbers_of_numpy_count() -> None:
-    assert dse.run(SMALL, seed=np.int64(1), budget=np.int32(9)).manifest["seed"] == 1
-
-
 def test_help_keeps_the_signature() -> None:
     assert str(inspect.signature(dse.diff)).startswith("(first: 'str | Path | Result', second: ")
     assert "Raises" in (inspect.getdoc(dse.run) or "")
@@ -70,42 +64,3 @@ def test_help_keeps_the_signature() -> None:
         dse.run(SMALL, sed=1)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"run\(\) missing 1 required positional argument"):
         dse.run()  # type: ignore[call-arg]
-
-
-def test_rows_that_are_designs() -> None:
-    problem, plain = dse.problem(MIXED), dse.load(MIXED).problem
-    last = [size - 1 for size in problem.sizes]
-    expected = plain.evaluate(np.array([last])).loss
-    for rows in ([last], np.array([last], dtype=np.uint8), np.array([last])):
-        assert (problem.evaluate(rows).loss == expected).all()
-    assert isinstance(problem, dse.Problem)
-
-
-@pytest.mark.parametrize(
-    ("found", "begins"),
-    [
-        (lambda: dse.load(SMALL), "Which DES core decrypts three HD streams"),
-        (lambda: dse.problem(SMALL), "6 designs; minimise area_m2, minimise power_w\naxes: "),
-        (lambda: dse.problem(SMALL).space, "Space("),
-    ],
-)
-def test_a_study_says_what_it_is(found: Callable[[], Any], begins: str) -> None:
-    assert repr(found()).startswith(begins)
-
-
-def test_what_comes_back_prints_as_the_commands_do(tmp_path: Path) -> None:
-    result = dse.run(SMALL, out=tmp_path / "w")
-    table = tmp_path / "core.csv"
-    table.write_text("n,area_um2,power_mw,clock_ghz,payload_bit,cycles_per_task\n" + _rows())
-    for found, begins in (
-        (dse.verify(result, trials=10), "holds  files: "),
-        (dse.explain(result, "des.u1=1"), "1 u1\nit is on the front (row 1)\n"),
-        (dse.fit.core(table, over="n"), f"4 designs of {table}, n from 1 to 8"),
-    ):
-        assert repr(found) == str(found) == found.text()
-        assert found.text().startswith(begins)
-        assert found.to_dict()
-
-
-def _rows() -> str:
-    return "".join(f"{n},{100 * n},{n},1,64,16\n" for n in (1, 2, 4, 8))

@@ -246,11 +246,6 @@ def test_a_remedy_for_one_design_is_one_that_works() -> None:
         assert dse.explain(source, remedies).terms
 
 
-def test_names_in_reach_are_shown_first() -> None:
-    said = sentence(dse.flips, (MIXED,), {"only": "nonsense"})
-    assert "known: dynamic_power, leakage_power, rate, area, clock, workload.rate, " in said
-
-
 def test_the_folder_of_a_run_is_named_as_what_it_is(tmp_path: Path) -> None:
     dse.run(SMALL, out=tmp_path / "w")
     folder = str(tmp_path / "w")

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from dse.model.tables import design_names
 from dse.parametric.decision_map import DecisionMap, find_map
@@ -47,34 +46,6 @@ def test_granularity_where_instruction_and_engine_change_places() -> None:
 T4_NAMES = ("sparc_t4_instruction", "sparc_t4_engine")
 
 
-def test_rate_where_instruction_and_engine_change_places() -> None:
-    given = (("workload.granularity", "1500 B"), ("des.clock", "meet"))
-    document = study.read_study(CRYPTO, [T4, *given])
-    found = find_map(document, ["rate=10..120Gbps"], prefer="total_power", by=["interface.device"])
-    engine, instruction = found.intervals
-    assert (engine.name, instruction.name) == ("sparc_t4_engine", T4_NAMES[0])
-    # 435 cycles per offload against one core that waits, of 30 W, and one u16 more that leaks
-    one_core = 8 * 1500 * 3e9 / 435
-    assert instruction.low == pytest.approx(one_core * (1 + 1.11e-3 / 30), rel=1e-6)
-    for rate, better in ((engine.high, T4_NAMES[1]), (instruction.low, T4_NAMES[0])):
-        rated = (*given, ("workload.rate", f"{rate!r} bit/s"))
-        power = {name: least_power(name, *rated) for name in T4_NAMES}
-        assert min(power, key=power.__getitem__) == better
-
-
-def test_where_two_tie_the_one_that_holds_is_told(write) -> None:
-    """Beside 1 kW the powers of two mixes differ by no more than rounding where they cross."""
-    text = (
-        "workload: {rate: 100 Gbit/s}\nbudget: {constant_power: 1 kW}\n"
-        "stages: [{core: des, designs: [u8, u16], fleet: mixed}]\n"
-        "objectives: {area: minimise, total_power: minimise}\n"
-    )
-    document = study.read_study(write(text))
-    found = find_map(document, ["des.u8.dynamic_power=4mW..6mW"], prefer="total_power")
-    assert [i.name for i in found.intervals] == ["5 u8", "1 u8 + 2 u16", "3 u16"]
-    assert [i.ends[0][0] == i.ends[1][0] for i in found.intervals] == [True] * 3  # its own area
-
-
 def require_least_power(found: DecisionMap, rate: float, *asked: Any) -> None:
     """Compare who holds a rate with every design of the study at that rate."""
     problem = problem_of(*asked, ("workload.rate", f"{rate!r} bit/s"))
@@ -98,15 +69,6 @@ def test_a_sweep_agrees_with_every_design_on_a_grid() -> None:
         require_least_power(found, rate, SETTOP)
 
 
-def test_a_sweep_follows_a_space_that_grows() -> None:
-    """More instances are needed at the upper end than the study at the lower end can have."""
-    given = [("stages.des.designs", "[u8, u16]"), ("workload.rate", "20 Gbit/s")]
-    document = study.read_study(STUDIES / "des_100gbps.yaml", given)
-    found = find_map(document, ["rate=20..120Gbps"], prefer="power")
-    for rate in np.random.default_rng(2).uniform(20e9, 120e9, 12).tolist():
-        require_least_power(found, rate, STUDIES / "des_100gbps.yaml", given[0])
-
-
 def test_files_table_and_json_agree(tmp_path: Path) -> None:
     arguments = ["map", str(SETTOP), "rate=100..900Mbps", "--prefer", "power"]
     text = run_dse(*arguments, "--out", str(tmp_path / "out")).stdout
@@ -120,9 +82,3 @@ def test_files_table_and_json_agree(tmp_path: Path) -> None:
     assert all(row["answer"] in text for row in rows)
     written = {path.name for path in (tmp_path / "out").iterdir()}
     assert written == {f"crossovers.{kind}" for kind in ("csv", "json", "png", "svg")}
-
-
-def test_flips_are_printed(tmp_path: Path) -> None:
-    arguments = ["flips", str(SETTOP), "--only", "rate", "--out", str(tmp_path / "out")]
-    assert "workload.rate" in run_dse(*arguments).stdout
-    assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".json", ".png", ".svg"}

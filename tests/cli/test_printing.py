@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import dse
-from dse.cli.options import coloured, complain, say
+from dse.cli.options import coloured, complain
 from tests.conftest import ROOT, STUDIES
 
 
@@ -50,22 +50,6 @@ def test_a_fault_fits_a_terminal_and_is_one_line_elsewhere(monkeypatch: pytest.M
         assert len(shown) == lines
         assert max(map(len, shown)) <= (40 if lines > 1 else len(fault))
         assert " ".join(map(str.strip, shown)) == fault
-
-
-def test_errors_are_red_and_remarks_dim_on_terminals_alone(monkeypatch) -> None:
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.setenv("TERM", "xterm")
-    for stream, red, dim, plain in (
-        (Terminal(), "\x1b[31m", "\x1b[2m", "\x1b[0m"),
-        (io.StringIO(), "", "", ""),
-    ):
-        monkeypatch.setattr("sys.stderr", stream)
-        monkeypatch.setattr("sys.stdout", stream)
-        complain("a.yaml:2:12: x: 'y'")
-        say("written to out")
-        error, remark = stream.getvalue().splitlines()
-        assert error == f"{red}a.yaml:2:12: x: 'y'{plain}"
-        assert remark == f"{dim}written to out{plain}"
 
 
 # A pipe whose reader has gone: a run is written all the same, and the status tells it
@@ -122,12 +106,3 @@ def test_commands_work_without_docstrings(tmp_path: Path) -> None:
     call = [sys.executable, "-OO", "-m", "dse", "check", str(STUDIES / "settop_116mbps.yaml")]
     done = subprocess.run(call, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_one_design_is_counted_and_called_in_words(tmp_path: Path) -> None:
-    study = "# Q\nevaluate: {outputs: {area: um2, delay: ns}}\naxes: {n: {from: 1, to: 9}}\n"
-    study += "objectives: {area: minimise}\nconstraints: [delay <= 1.2 ns]\n"
-    run = dse.run(study, evaluate=lambda n: {"area": n, "delay": 10 / n}, plots=False)
-    said = dse.answer(run).text(all=True)
-    assert "Take n 9." in said
-    assert "Of 9 designs, all evaluated, 1 meets the constraints." in said

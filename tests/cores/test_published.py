@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from dse.contract import EVIDENCE, Core, Function
-from dse.contract.functions import kinds_of_function
 from dse.contract.published import read_published
 from dse.cores import published
 from dse.plugins import registry
@@ -128,16 +127,3 @@ def test_a_core_says_what_it_is(core: Core) -> None:
     assert {*core.provides} <= known.keys()
     assert core.node
     assert core.evidence in EVIDENCE
-
-
-def test_rows_of_single_cores_name_a_commit_or_a_page() -> None:
-    for row in ROWS:
-        assert row["source"].startswith("github.com/"), row["design"]
-
-
-def test_kinds_of_functions_end() -> None:
-    known = registry.records(Function)
-    for name, one in known.items():
-        assert not one.kind_of or one.kind_of in known, name
-        assert kinds_of_function(name, known)[-1] in known
-    assert kinds_of_function("aes_gcm", known) == ("aes_gcm", "aead")

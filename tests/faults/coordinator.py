@@ -48,7 +48,7 @@ def main(folder: Path, count: int, seconds: float = 0.0) -> str:
     toy, found = Toy(log, seconds), dict[str, Measurement]()
     try:
         with open_store(folder) as store:
-            cache = StoreCache(store, IDENTITY)
+            cache = StoreCache(store, {}, IDENTITY)
             while len(found) < count:
                 designs = {key(IDENTITY, design): design for design in _next(found)}
                 known = cache.known([*designs])

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from dse.errors import DseError
-from dse.measure.attempts import Cluster, Terms, measured
+from dse.measure.attempts import Cluster, measured
 from tests.conftest import ROOT
-from tests.measure.evaluators import shell
+from tests.measure.evaluators import KEPT, shell
 from tests.measure.test_pool import DOUBLE, numbers
 
 KILLS = 20 if "DSE_FAULTS" in os.environ else 1
@@ -59,9 +59,9 @@ def test_nothing_that_ended_is_done_again_when_a_scheduler_is_killed(tmp_path: P
         found: dict[int, Any] = {}
         kills = 0
         while left:
-            terms, places = Terms(retries=0, folder=tmp_path / "work"), [*left]
+            places, designs, work = [*left], [*left.values()], tmp_path / "work"
             with suppress(DseError), Cluster(command, address, patience_s=120) as workers:
-                for place, each in measured(command, [*left.values()], workers, terms):
+                for place, each in measured(command, designs, workers, KEPT, work, 0):
                     number = places[place]
                     assert number not in found
                     found[number] = each, len((counts / str(number)).read_text().split())

@@ -39,7 +39,7 @@ class StoreBesideDict(RuleBasedStateMachine):
     def open(self, folder: Path) -> None:
         folder.mkdir(exist_ok=True)
         self.folder, self.store = folder, open_store(folder)
-        self.cache = StoreCache(self.store, IDENTITY)
+        self.cache = StoreCache(self.store, {}, IDENTITY)
 
     def next_folder(self) -> Path:
         self.turn += 1
@@ -88,7 +88,7 @@ class StoreBesideDict(RuleBasedStateMachine):
         earlier, keys = self.folder, [*self.model]
         self.open(self.next_folder())
         with open_to_read(earlier) as reused:
-            StoreCache(self.store, IDENTITY, reused.found).known(keys)
+            StoreCache(self.store, reused.found, IDENTITY).known(keys)
         values = {name: found for name, found in self.model.items() if not found.failed}
         self.model = {name: replace(found, attempts=0) for name, found in values.items()}
         self.described = None

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from dse.measure.attempts import Terms, measured
+from dse.measure.attempts import Threads, measured
 from tests.conftest import ROOT
-from tests.measure.evaluators import shell
+from tests.measure.evaluators import KEPT, shell
 
 EVERYTHING = "DSE_FAULTS" in os.environ
 TIMES = 50 if EVERYTHING else 2
@@ -73,7 +73,7 @@ def test_each_way_to_fail_is_told(
     monkeypatch.setenv("DSE_MARK", mark)
     evaluator = shell(text, timeout_s=0.3 if kind == "timeout" else 60.0)
     designs = [{"number": float(number)} for number in range(TIMES)]
-    found = dict(measured(evaluator, designs, 2, Terms(retries=0, folder=tmp_path)))
+    found = dict(measured(evaluator, designs, Threads(evaluator, 2), KEPT, tmp_path, 0))
     assert sorted(found) == list(range(TIMES))
     for each in found.values():
         assert (each.kind, each.values, each.attempts) == (kind, {}, 1), each
@@ -89,12 +89,13 @@ import signal, sys
 from pathlib import Path
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background ignores
 sys.path.insert(0, {root!r})
-from dse.measure.attempts import Terms, measured
-from tests.measure.evaluators import shell
+from dse.measure.attempts import Threads, measured
+from tests.measure.evaluators import KEPT, shell
 designs = [{{"number": float(n)}} for n in range(1000)]
 text = "(sleep 300 & sleep 300) & trap '' TERM; touch {{number}}; sleep 300"
 folder = Path({folder!r})
-for _ in measured(shell(text), designs, 3, Terms(retries=0, folder=folder)):
+crew = Threads(shell(text), 3)
+for _ in measured(shell(text), designs, crew, KEPT, folder, 0):
     pass
 """
 
@@ -134,7 +135,7 @@ def test_no_process_outlives_a_time_limit(tmp_path: Path, monkeypatch: pytest.Mo
     limit, times = 0.5, 2 * TIMES
     designs = [{"number": float(number)} for number in range(times)]
     evaluator = shell(text, timeout_s=limit)
-    found = list(measured(evaluator, designs, 2, Terms(retries=0, folder=tmp_path)))
+    found = list(measured(evaluator, designs, Threads(evaluator, 2), KEPT, tmp_path, 0))
     assert [each.kind for _, each in found] == ["timeout"] * times
     assert not left_of(mark)
     late = max(each.seconds for _, each in found) - limit
@@ -164,8 +165,8 @@ def test_programs_that_are_killed_cost_an_attempt(tmp_path: Path) -> None:
     over = threading.Event()
     thread = threading.Thread(target=kill)
     thread.start()
-    terms = Terms(retries=1, folder=tmp_path / "work")
-    found = dict(measured(shell(text), designs, 2, terms))
+    crew = Threads(shell(text), 2)
+    found = dict(measured(shell(text), designs, crew, KEPT, tmp_path / "work", 1))
     over.set()
     thread.join()
     assert len(killed) == len(found) == KILLS

@@ -42,7 +42,7 @@ def test_a_damaged_store_is_read_as_it_was_or_refused(tmp_path: Path) -> None:
     with open_store(folder) as store:
         for number in range(100, 150, 5):
             numbers = range(number, number + 5)
-            keep(StoreCache(store, IDENTITY), {each: measured(each) for each in numbers})
+            keep(StoreCache(store, {}, IDENTITY), {each: measured(each) for each in numbers})
         expected = [*store.found.values()]
         for turn in range(2000 if EVERYTHING else 120):
             copy.mkdir()

@@ -107,13 +107,6 @@ class TestIntervals:
         linear = [fit_model(SIZES, SHA.host_time(SIZES) * one, offload).linear for one in noise]
         assert 0.98 <= np.mean(linear) < 1
 
-    def test_intervals_reach_no_further_than_zero_and_contain_the_value(self) -> None:
-        tiny = LogCA(latency=0, overhead=1e-9, index=1e-9, acceleration=5, host_offset=0)
-        for seed in range(20):
-            found = dict(report_on(timings(tiny, 0.1, seed=seed)).model.estimates())
-            del found["exponent"]  # 1 is kept although it may lie just outside
-            assert all(0 <= low <= value <= high for value, low, high in found.values())
-
 
 class TestValues:
     @pytest.mark.parametrize("device", [SHA, CURVED], ids=["linear", "curved"])
@@ -147,12 +140,6 @@ class TestValues:
             unseen.append(data.offload[gone] / fit.at(SIZES[gone : gone + 1])[0] - 1)
         assert found.missed("offload") == pytest.approx(np.max(np.abs(unseen)))
         assert found.adequacy().endswith("of which it names the faster one at 9 of 9")
-
-    def test_no_term_is_negative(self) -> None:
-        rising = LogCA(latency=0, overhead=0, index=1e-9, acceleration=4, exponent=1.5)
-        found = report_on(timings(rising, 0.02, seed=3))
-        assert all(value >= 0 for value in values(found).values())
-        assert found.model.acceleration == pytest.approx(4, rel=0.05)
 
 
 LINK = np.array([[16, 64, 256, 1024, 4096], [646, 1300, 4260, 15800, 61700],
@@ -188,13 +175,6 @@ class TestBreakEven:
         assert verdict is not None
         (found,) = verdict.crossings
         assert found[: len(expected)] == pytest.approx(expected, rel=0.005)
-
-    def test_of_model_and_of_data(self) -> None:
-        found = report_on(timings(SHA, 0.02)).verdict
-        assert found is not None
-        assert found.of_data[0] == pytest.approx((float(SHA.break_even()), np.inf), rel=0.1)
-        assert found.says == "from 189 B (186 to 193)"
-        assert found.text() == f"{found.says}, of the sizes measured, 16 B to 1 MiB"
 
     def test_exchanged_columns_are_told_as_they_are(self) -> None:
         data = timings(SHA, 0.02)
@@ -272,12 +252,6 @@ class TestBreakEven:
         assert verdict is not None
         assert verdict.text() == expected
 
-    def test_where_offloads_pay_in_between_both_ends_are_told(self) -> None:
-        between = replace(SHA, latency=0.1e-9, exponent=0.7, host_offset=0.0)
-        found = report_on(timings(between))
-        assert crossings(found) == pytest.approx(between.granularities(1.0), rel=1e-4)
-        assert says(found) == "from 2.26 KiB up to 14.3 MiB"
-
     def test_of_three_sizes_the_exponent_is_assumed_and_has_no_interval(self) -> None:
         found = report_on(timings(SHA, 0.02, SIZES[[0, 3, 6]]))
         estimates = found.model.estimates()
@@ -304,13 +278,6 @@ class TestShareOfTheCpu:
         assert found.frees.crossings[0].value == pytest.approx(fixed / each, rel=1e-6)
         assert report_on(self.DATA).frees is None
         assert "frees CPU: not known; add the load" in report_on(self.DATA).text()
-
-    def test_instructions_are_never_freed(self) -> None:
-        assert self.DATA.host is not None
-        fast = replace(self.DATA, host=self.DATA.size * 0.96e-9 + 150e-9,
-                       offload_cpu=np.full(len(SIZES), 0.38))  # fmt: skip
-        found = report_on(fast)
-        assert (says(found), found.frees and found.frees.says) == ("never", "never")
 
     def test_as_a_column_or_as_an_option(self, tmp_path: Path) -> None:
         (plain := tmp_path / "plain.csv").write_text(GOOD)
@@ -421,16 +388,6 @@ class TestRecord:
             )
         }
 
-    def test_the_interface_pays_for_the_time_per_byte(self, tmp_path: Path) -> None:
-        out = tmp_path / "link.yaml"
-        saved(report_on(timings(SHA)), out)
-        records = user_records.read_record(out).records
-        assert records["interface"].latency_s_per_byte == pytest.approx(1.25e-9, rel=1e-5)
-        assert records["interface"].includes == "device"
-        assert records["interface"].overhead_s == pytest.approx(3e-6, rel=1e-5)
-        assert records["kernel"].offset_s == pytest.approx(389e-9, rel=1e-5)
-        assert records["kernel"].index_s_per_byte == pytest.approx(15e-9, rel=1e-5)
-
     def test_a_study_says_that_the_fit_was_refused_and_breaks_even_as_measured(
         self, tmp_path: Path
     ) -> None:
@@ -467,11 +424,3 @@ class TestCommand:
         assert plain["parameters"]["exponent"]["value"] == 1.0
         assert plain["faster"]["verdict"] in text
         assert plain["faster"]["crossings_byte"][0]["value"] == pytest.approx(189.161, rel=1e-5)
-
-    def test_a_record_is_not_replaced_unasked(self, command: Command, tmp_path: Path) -> None:
-        csv(tmp_path / "link.csv", timings(SHA, 0.02))
-        arguments = ("fit", "interface", "link.csv", "--out", "link.yaml")
-        assert command(*arguments)[0] == 0
-        status, _, said = command(*arguments)
-        assert status == 2
-        assert said == "link.yaml is there already; name another file, or delete it\n"

@@ -47,15 +47,6 @@ class TestOpensslSpeed:
         assert found["facts"]["software_version"] == "3.0.19"
         assert found["faster"]["verdict"] == "always"
 
-    def test_a_rate_is_bytes_over_time(self, tmp_path: Path) -> None:
-        self.write(tmp_path, TABLE, MR)
-        for name, rate in (("sw.txt", 78038630.0), ("hw.txt", 136258416.0)):
-            found = parse_output((tmp_path / name).read_text(), tmp_path / name)
-            assert found.time_s(SHA, 16) == pytest.approx(16 / rate)
-        slow = TABLE.replace("78038.63k", " 7803.86 ")  # slow rates have no k
-        self.write(tmp_path, slow, MR)
-        assert parse_output(slow, tmp_path).time_s(SHA, 16) == 16 / 7803.86
-
     @pytest.mark.parametrize("ops", ["sha256's", "sha256 ops"])
     def test_plain_lines_count_where_there_is_no_table(self, tmp_path: Path, ops: str) -> None:
         doing = "sha256 ops" if ops.endswith("ops") else "sha256"
@@ -80,13 +71,6 @@ class TestOpensslSpeed:
         for elapsed in (ELAPSED, SLEEPS.replace("0.10", "2.41")):
             self.write(tmp_path, TABLE, elapsed + MR)
             assert not read_timings(*files).notes
-
-    def test_the_median_of_repetitions_counts(self, tmp_path: Path) -> None:
-        runs = (f"+H:16\n+F:25:sha256:{rate}\n" for rate in (100.0, 400.0, 200.0))
-        found = parse_output("".join(runs), tmp_path)
-        assert found.time_s(SHA, 16) == 16 / 200
-        again = parse_output(ELAPSED + TABLE + ELAPSED + TABLE, tmp_path)
-        assert (again.times[SHA][16], again.faults) == ([16 / 78038630.0] * 2, [])
 
     @pytest.mark.parametrize(
         ("software", "said"),
@@ -227,17 +211,6 @@ class TestPrograms:
         with pytest.raises(DseError, match="has 1; leave it out"):
             self.pair(tmp_path, MR, MR, TimingOptions(in_flight=8))
 
-    def test_directions_are_compared(self, tmp_path: Path) -> None:
-        other = CRYPTO_PERF.replace(": encrypt", ": decrypt")
-        with pytest.raises(DseError, match="decryption; measure one direction with both"):
-            self.pair(tmp_path, CRYPTO_PERF, other, TimingOptions(in_flight=64))
-        given = TimingOptions(algorithm="deflate-1 decompression", in_flight=64)
-        three = COMPRESS_PERF + COMPRESS_PERF.replace("4096", "16384").replace("2048", "512")
-        found = self.pair(tmp_path, three, three, given)
-        assert found.facts["algorithm"] == "deflate-1 decompression"
-        with pytest.raises(DseError, match="choose one with --algorithm"):
-            self.pair(tmp_path, three, three, TimingOptions(in_flight=64))
-
 
 PUBLIC = dict(re.findall(r"^#: (\w+): .*\n((?:(?!#:).*\n)*)", sample("public.txt"), re.M))
 """Facts of public reports by name; the sources are in the file."""
@@ -284,8 +257,3 @@ class TestPublicReports:
     def test_or_refused_in_one_sentence(self, text: str, said: str) -> None:
         (fault,) = parsed(text).faults
         assert said in str(fault)
-
-    def test_options_are_those_of_the_last_command(self) -> None:
-        aead = QAT.replace("--cipher-algo aes-cbc --cipher-key-sz 16", "--aead-algo aes-gcm")
-        keys = [*parsed(QAT + aead.replace("--cipher-op", "--aead-op")).times]
-        assert keys == [("aes-128-cbc", "encryption"), ("aes-gcm", "encryption")]

@@ -48,16 +48,6 @@ def test_an_installation_that_is_well() -> None:
     assert ["core", "accel-dse", version("accel-dse"), cores] in [line[:4] for line in lines]
 
 
-def test_json_says_the_same() -> None:
-    done = run("--json")
-    facts = json.loads(done.stdout)
-    assert list(facts) == ["platform", "libraries", "plug_ins", "extras", "findings"]
-    assert facts["findings"] == []
-    assert {"numpy", "moocore", "typer"} <= set(facts["libraries"])
-    (own,) = facts["plug_ins"]["core"]
-    assert facts["plug_ins"]["core"][own] == sorted(registry.names(contract.Core))
-
-
 def test_a_library_that_is_missing_or_too_old(versions: dict[str, str]) -> None:
     versions |= {"moocore": "", "numpy": "1.26.4", "scipy": "99.0rc1"}
     done = run()

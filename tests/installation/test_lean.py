@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dse.errors import MissingLibraryError, OutputError
-from dse.runs import tables
+from dse.runs import record
 from tests.conftest import STUDIES, run_dse
 
 SETTOP, MIXED = (STUDIES / f"{name}.yaml" for name in ("settop_116mbps", "des_100gbps"))
@@ -64,12 +64,12 @@ def test_a_run_without_pyarrow_keeps_no_evaluations_says_so_and_is_used_like_any
 
 def test_what_unpacks_to_more_than_its_rows_may_be_is_refused(tmp_path: Path) -> None:
     """A million rows alike in a file of few bytes, where the run is to have kept three."""
-    tables.write_evaluations({"a": np.zeros(1_000_000)}, tmp_path)
-    path = tmp_path / tables.EVALUATIONS
+    record.write_evaluations({"a": np.zeros(1_000_000)}, tmp_path)
+    path = tmp_path / record.EVALUATIONS
     assert path.stat().st_size < 30_000
-    assert len(tables.read_evaluations(tmp_path, 1_000_000)["a"]) == 1_000_000
+    assert len(record.read_evaluations(tmp_path, 1_000_000)["a"]) == 1_000_000
     with pytest.raises(OutputError) as caught:
-        tables.read_evaluations(tmp_path, 3)
+        record.read_evaluations(tmp_path, 3)
     assert str(caught.value) == f"{path} cannot be read: it unpacks to more than 262,144 bytes"
 
 

@@ -11,6 +11,11 @@ from pathlib import Path
 
 from dse.contract.evaluators import Measurement, Value
 from dse.measure.evaluators import Command
+from dse.study.goals import Options
+from dse.study.measuring import Working
+
+KEPT = Working(Options(folder=Path()))
+"""Working folders of failed designs stay."""
 
 
 def never() -> bool:

@@ -47,5 +47,5 @@ def filled(folder: Path, count: int = 20, identity: str = IDENTITY) -> list[str]
     """Make a store with measurements of some designs, and return their keys."""
     folder.mkdir(parents=True, exist_ok=True)
     with open_store(folder) as store:
-        cache = StoreCache(store, identity)
+        cache = StoreCache(store, {}, identity)
         return keep(cache, {number: measured(number) for number in range(count)})

@@ -39,7 +39,7 @@ def killed(folder: Path, target: Path) -> Path:
     """Copy a store as a kill leaves it: eight rows, three of them in its log only."""
     filled(folder, 5)
     with open_store(folder) as found:
-        keep(StoreCache(found, IDENTITY), {number: measured(number) for number in range(5, 8)})
+        keep(StoreCache(found, {}, IDENTITY), {number: measured(number) for number in range(5, 8)})
         shutil.copytree(folder, target)
     (target / f"{STORE}-shm").unlink()
     return target
@@ -190,5 +190,5 @@ def test_a_network_file_system_is_refused(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_only_the_files_of_a_store_are_made(tmp_path: Path) -> None:
     with open_store(tmp_path) as found:
-        keep(StoreCache(found, IDENTITY), {1: measured(1)})
+        keep(StoreCache(found, {}, IDENTITY), {1: measured(1)})
         assert {path.name for path in tmp_path.iterdir()} <= {*STORE_FILES}

@@ -10,14 +10,11 @@ import pytest
 
 from dse.contract.evaluators import Evaluator, Measurement, Value
 from dse.errors import DseError, OutputError
-from dse.measure.attempts import (
-    Attempt,
-    Terms,
-    Threads,
-    measured,
-)
+from dse.measure.attempts import Attempt, Threads, measured
 from dse.measure.evaluators import FunctionEvaluator
-from tests.measure.evaluators import Acts, shell
+from dse.study.goals import Options
+from dse.study.measuring import Working
+from tests.measure.evaluators import KEPT, Acts, shell
 
 DOUBLE = "echo double = $(( 2 * {number} ))"
 
@@ -25,8 +22,10 @@ DOUBLE = "echo double = $(( 2 * {number} ))"
 def all_of(
     evaluator: Evaluator, designs: Sequence[Mapping[str, Value]], folder: Path, **others: Any
 ) -> dict[int, Measurement]:
-    workers, terms = others.pop("workers", 2), {"retries": 0} | others
-    found = list(measured(evaluator, designs, workers, Terms(folder=folder, **terms)))
+    workers, retries = others.pop("workers", 2), others.pop("retries", 0)
+    crew = Threads(evaluator, workers) if isinstance(workers, int) else workers
+    working = Working(KEPT.options if others.pop("keep", True) else Options(), **others)
+    found = list(measured(evaluator, designs, crew, working, folder, retries))
     assert len(found) == len({number for number, _ in found})
     return dict(found)
 
@@ -122,8 +121,8 @@ def test_what_has_just_ended_at_a_stop_is_kept_if_it_ended_well(text: str, tmp_p
 def test_a_caller_that_wants_no_more_ends_what_runs(tmp_path: Path) -> None:
     text = "test {number} = 0 || { touch {number}; sleep 300; }; " + DOUBLE
     text = text.replace("{ ", "{{ ").replace("; }", "; }}")
-    terms = Terms(retries=0, folder=tmp_path)
-    some: Iterator[object] = measured(shell(text), numbers(3), 3, terms)
+    crew = Threads(shell(text), 3)
+    some: Iterator[object] = measured(shell(text), numbers(3), crew, KEPT, tmp_path, 0)
     assert next(some)
     some.close()  # type: ignore[attr-defined]
 

@@ -32,9 +32,9 @@ def test_ten_thousand_numbers_come_back_with_the_same_bits(tmp_path: Path) -> No
     numbers = [*drawn, *odd, math.inf, -math.inf]
     values = {f"n{place}": number for place, number in enumerate(numbers)}
     with open_store(tmp_path) as store:
-        (name,) = keep(StoreCache(store, IDENTITY), {1: Measurement(values=values)})
+        (name,) = keep(StoreCache(store, {}, IDENTITY), {1: Measurement(values=values)})
     with open_to_read(tmp_path) as store:
-        back = StoreCache(store, IDENTITY).known([name])[name].values
+        back = StoreCache(store, {}, IDENTITY).known([name])[name].values
     for place, number in enumerate(numbers):
         if math.isnan(number):
             assert math.isnan(back[f"n{place}"])
@@ -76,7 +76,7 @@ def test_causes_with_any_characters_come_back(
 def test_odd_causes_pass_the_database(cause: str, tmp_path: Path) -> None:
     failed = Measurement(values={}, cause=cause, kind="exit", said=cause, folder=cause)
     with open_store(tmp_path) as store:
-        (name,) = keep(StoreCache(store, cause), {1: failed})
+        (name,) = keep(StoreCache(store, {}, cause), {1: failed})
     with open_to_read(tmp_path) as store:
         (row,) = store.found.values()
         cause = cause.replace("\udcff", "?")
@@ -87,7 +87,7 @@ def test_odd_causes_pass_the_database(cause: str, tmp_path: Path) -> None:
 
 def test_another_identity_is_another_measurement(tmp_path: Path) -> None:
     with open_store(tmp_path) as store:
-        one, other = (StoreCache(store, f"synth.sh version {number}") for number in (1, 2))
+        one, other = (StoreCache(store, {}, f"synth.sh version {number}") for number in (1, 2))
         keys = keep(one, {1: measured(1)}), keep(other, {1: measured(5)})
         assert keys[0] != keys[1]
         assert one.known(keys[0])[keys[0][0]] == measured(1)
@@ -96,12 +96,12 @@ def test_another_identity_is_another_measurement(tmp_path: Path) -> None:
 def test_other_runs_lend_their_values_and_not_their_failures(tmp_path: Path) -> None:
     keys = filled(tmp_path / "old", 5)
     with open_store(tmp_path / "old") as old:
-        keys += keep(StoreCache(old, IDENTITY), {7: FAILED})
+        keys += keep(StoreCache(old, {}, IDENTITY), {7: FAILED})
     before = {path.name: path.read_bytes() for path in (tmp_path / "old").iterdir()}
     (tmp_path / "new").mkdir()
     with open_store(tmp_path / "new") as store, open_to_read(tmp_path / "old") as old:
-        own = keep(StoreCache(store, IDENTITY), {0: measured(9)})
-        cache = StoreCache(store, IDENTITY, old.found)
+        own = keep(StoreCache(store, {}, IDENTITY), {0: measured(9)})
+        cache = StoreCache(store, old.found, IDENTITY)
         lent = cache.known(keys[1:])
         assert [*lent] == keys[1:5]
         assert {one.attempts for one in lent.values()} == {0}  # this run did nothing for them
@@ -120,7 +120,7 @@ def test_a_copy_is_a_store(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [STORE]
     with open_store(tmp_path / "new") as copy:
         assert [row.key for row in copy.found.values()] == keys
-        keep(StoreCache(copy, IDENTITY), {99: measured(99)})
+        keep(StoreCache(copy, {}, IDENTITY), {99: measured(99)})
 
 
 def test_every_transaction_waits_for_the_disk(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_every_transaction_waits_for_the_disk(tmp_path: Path) -> None:
 
 def test_a_reader_sees_what_another_process_has_kept(tmp_path: Path) -> None:
     with open_store(tmp_path) as store:
-        keys = keep(StoreCache(store, IDENTITY), {1: measured(1)})
+        keys = keep(StoreCache(store, {}, IDENTITY), {1: measured(1)})
         with open_to_read(tmp_path) as reader:
             assert [*reader.found] == keys
 

@@ -14,11 +14,8 @@ from typing import Any
 import pytest
 
 from dse.contract.evaluators import Measurement
-from dse.measure.attempts import (
-    Attempt,
-    Threads,
-    attempted,
-)
+from dse.measure.attempts import Attempt, Threads, attempted
+from dse.model.measured import Spending
 from dse.workers import programs
 from tests.conftest import until
 from tests.measure.evaluators import SLEEPER, Acts, never, shell
@@ -58,11 +55,11 @@ def test_a_folder_that_was_taken_away_is_no_fault(keep: bool, tmp_path: Path) ->
 
 
 def test_nothing_more_is_begun_when_no_more_may_begin(tmp_path: Path) -> None:
-    workers = Scripted(GOOD, BAD)
+    workers, spending = Scripted(GOOD, BAD), Spending()
+    spending.may_begin = lambda: len(workers.given) < 2  # type: ignore[method-assign]
     found = all_of(
-        Acts(counts=""), numbers(9), tmp_path, workers=workers, retries=3,
-        may_begin=lambda: len(workers.given) < 2,
-    )  # fmt: skip
+        Acts(counts=""), numbers(9), tmp_path, workers=workers, retries=3, spending=spending
+    )
     assert workers.given == [0, 1]
     assert [each.failed for each in found.values()] == [False]
 

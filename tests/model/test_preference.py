@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from dse.errors import ExpressionError
 from dse.model.preference import prefer
 from dse.model.tables import design_names
-from dse.runs.runner import solve_study
-from dse.runs.solved import Options
+from dse.runs.runner import Options, solve_study
 from dse.study import study
 
 EXPECTED = {
@@ -85,19 +83,6 @@ def test_a_tolerance_knows_signs_and_senses(slacks, chosen, tmp_path) -> None:
     assert design_names(prepared.problem, answer.outcome.front_index[row]) == [chosen]
 
 
-def test_of_what_is_near_the_objectives_decide_in_turn(solved) -> None:
-    """By hand, over random losses: near the least, then the others as the study lists them."""
-    problem = solved[0]
-    random = np.random.default_rng(0)
-    loss = random.integers(90, 110, (500, 40, 2)) * random.choice([-1.0, 1.0], (500, 1, 2))
-    preference = prefer(problem, "power").within(0.05)
-    for part in loss:
-        keys = preference.keys(problem, part[:, 1], part)
-        least = part[:, 1].min()
-        near = [tuple(row) for row in part if row[1] <= least + 0.05 * abs(least)]
-        assert tuple(part[np.lexsort(keys[::-1])[0]]) == min(near)
-
-
 @pytest.mark.parametrize("written", ["colour", "area_m2 <= 3", "power_w +", "bound"])
 def test_nonsense_is_refused(solved, written) -> None:
     with pytest.raises(ExpressionError):
@@ -113,12 +98,3 @@ def test_a_knee_at_an_end_of_the_front_is_not_called_one(solved) -> None:
     )
     assert knee.design_on(problem, front[:1]) == "the only design of the front"
     assert prefer(problem, "area").design_on(problem, front) == "the design with the least area"
-
-
-def test_a_knee_between_the_ends_is_called_one() -> None:
-    prepared = study.prepare(study.read_study("studies/crypto_interface_100gbps.yaml"))
-    front = solve_study(prepared, Options()).outcome.front_index
-    knee, loss = prefer(prepared.problem, "knee"), prepared.problem.evaluate(front).loss
-    chosen = loss[knee.order(prepared.problem, front)[0]]
-    assert (chosen > loss.min(axis=0)).all()
-    assert knee.design_on(prepared.problem, front) == "the knee of the front"

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dse.model.evaluation import distinct, distinct_rows
 from dse.model.space import blocks
 from dse.study import study
 from dse.study.overrides import at_value, sweep_of
@@ -40,16 +39,3 @@ def test_a_block_is_evaluated_as_its_rows_are(path) -> None:
         alone = problem.evaluate(block.rows(np.arange(len(block))))
         assert np.array_equal(together.violation, alone.violation)
         assert np.array_equal(together.loss, alone.loss, equal_nan=True)
-
-
-# Tables of designs and losses
-
-
-@pytest.mark.parametrize("kind", [np.int64, np.float64])
-@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (1, 1), (200, 1), (300, 3), (50, 20)])
-def test_distinct_rows_are_those_that_numpy_finds(kind: type, shape: tuple[int, int]) -> None:
-    table = np.random.default_rng(0).integers(-2, 3, shape).astype(kind)
-    table[::7] = np.inf if kind is np.float64 else -9
-    rows, first = np.unique(table, axis=0, return_index=True)
-    assert distinct_rows(table).tolist() == first.tolist()
-    np.testing.assert_array_equal(distinct(table), rows)

@@ -56,16 +56,6 @@ def test_time_speedup_and_break_even_are_logca_s(
     assert terms["break_even_byte"] == pytest.approx(pays, nan_ok=True)
 
 
-def test_one_accelerator_computes_one_offload_after_the_other() -> None:
-    """8 g A / T0 with g = 4096 B and T0 = 0.3 us + 16 ns g^1.2; a link is passed meanwhile."""
-    host = 0.3e-6 + 16e-9 * 4096**1.2
-    terms = terms_of(interface__in_flight="64", workload__rate="1 Gbit/s")
-    assert terms["capacity_bit_per_s"] == pytest.approx(8 * 4096 * 20 / host)
-    assert terms["fleet_load"] == pytest.approx(1e9 * host / (8 * 4096 * 20))
-    slow = terms_of(interface__link="10 MB/s")
-    assert slow["offload_latency_s"] == pytest.approx(3e-6 + 4096 / 10e6)
-
-
 WHOLE = """# How long does an offload take?
 workload: {offload_rate: 1 koffload/s, granularity: 4 KiB, kernel: des}
 interface: {%s}

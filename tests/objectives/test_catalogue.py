@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 from dataclasses import fields
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,26 +14,15 @@ import pytest
 import dse.objectives.catalogue as catalogue
 from dse.algebra import units
 from dse.contract import WAIT_MODES, Function, Interface, Kernel, Objective, Platform
-from dse.objectives.system.power import power_w
 from dse.plugins import registry
 from tests.conftest import run_dse
 
-FOLDER = Path(catalogue.__file__).parent
 INTERFACES = registry.records(Interface)
 KERNELS = registry.records(Kernel)
 PLATFORMS = registry.records(Platform)
 
 
 ATTACHMENTS = catalogue.read_catalogue("attachments.csv")
-
-
-@pytest.mark.parametrize("table", ["interfaces.csv", "kernels.csv", "platforms.csv"])
-def test_each_table_and_row_names_its_source(table: str):
-    lines = (FOLDER / table).read_text(encoding="utf-8").splitlines()
-    assert lines[0].startswith("# source: ")
-    header = next(line for line in lines if not line.startswith("#")).split(",")
-    assert "source" in header
-    assert any(column.startswith("assumption") for column in header)
 
 
 def test_each_record_is_sourced():
@@ -182,19 +170,3 @@ def test_a_quantity_states_its_equation_unit_and_reference(name: str) -> None:
     assert f", in {unit}" in about.replace("\n", " ") if unit else about.strip()
     papers = re.search(r"IPDPS|ISCA|ASPLOS|Battle", quantity.source)
     assert not papers or "References\n----------\n" in text
-
-
-def test_a_record_is_called_like_its_function() -> None:
-    given = {"base_power_w": np.array([2.0]), "clocked_power_w": np.array([1.0])}
-    assert power_w(**given) == power_w.function(**given) == 3.0
-    assert (power_w.name, power_w.summary) == ("power_w", "Power of fleet and buffers.")
-    with pytest.raises(TypeError, match="clocked_power_w"):
-        power_w(base_power_w=given["base_power_w"])
-
-
-def test_every_record_is_made_beside_its_function() -> None:
-    """The function is what the module would define under the same name."""
-    for kind in (Objective, *registry.APPLIED):
-        for plugin in registry.plugins(kind):
-            record = registry.get(kind, plugin.name)
-            assert plugin.entry_point.value == f"{record.function.__module__}:{record.name}"

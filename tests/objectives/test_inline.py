@@ -7,7 +7,7 @@ import pytest
 
 import dse
 from dse.objectives.system.inline import reread_cv2, reread_ratio
-from tests.conftest import first_design, problem_of
+from tests.conftest import first_design
 
 STUDY = """
 workload: {rate: 100 Gbit/s, granularity: 16 KiB}
@@ -48,12 +48,6 @@ def limit(write, text: str) -> float:
     return float(first_design(write(text))["link_bit_per_s"][0])
 
 
-def test_the_link_carries_less_the_more_is_sent_again(write) -> None:
-    assert limit(write, STUDY) == pytest.approx(128e9 / (1 + by_hand(16384, 1448, 0.1) / 16384))
-    assert limit(write, STUDY.replace("10 %", "0 %")) == 128e9
-    assert limit(write, STUDY.replace("retransmit_share: 10 %", "")) == 128e9
-
-
 def test_smaller_records_are_read_again_for_less(write) -> None:
     """The demand is carried with records of 4 KiB where those of 16 KiB do not fit the link."""
     with pytest.raises(dse.errors.DseError):
@@ -63,29 +57,10 @@ def test_smaller_records_are_read_again_for_less(write) -> None:
     assert len(dse.run(write(small)).front) == 1
 
 
-def test_a_mix_has_the_mean_of_what_is_read_again(write) -> None:
-    mixed = STUDY.replace("granularity: 16 KiB", "granularity: {1448 B: 1/2, 16384 B: 1/2}")
-    again = (by_hand(1448, 1448, 0.1) + by_hand(16384, 1448, 0.1)) / (1448 + 16384)
-    assert limit(write, mixed) == pytest.approx(128e9 / (1 + again))
-
-
 def test_the_segment_is_assumed_unless_it_is_written() -> None:
     assert any("segments are taken as 1448 B" in note for note in dse.load(STUDY).notes)
     stated = STUDY.replace("10 %", "10 %, segment: 8960 B")
     assert not any("segments" in note for note in dse.load(stated).notes)
-
-
-def test_an_engine_beside_the_data_reads_nothing_again(write) -> None:
-    """One share of a network stands beside a choice of attachments: only inline feels it."""
-    axis = "axes: {interface.attachment: [inline, look_aside]}\n"
-    path = write(STUDY.replace("attachment: inline, ", "") + axis)
-    problem = problem_of(path)
-    place = [one.name for one in problem.space.axes].index("interface.attachment")
-    index = np.zeros((2, len(problem.sizes)), dtype=np.int64)
-    index[1, place] = 1
-    inline, beside = problem.describe(index)["link_bit_per_s"]
-    assert inline == pytest.approx(128e9 / (1 + by_hand(16384, 1448, 0.1) / 16384))
-    assert beside == 128e9
 
 
 def test_only_the_way_in_carries_a_record(write) -> None:
@@ -98,13 +73,3 @@ def test_only_the_way_in_carries_a_record(write) -> None:
     carried = 8 * 16384 * told["pcie_packet_byte_per_s"][0] / byte
     assert told["link_bit_per_s"][0] == pytest.approx(carried, rel=1e-12)
     assert told["round_trips_s"][0] == pytest.approx(2.5 * 600e-9)
-
-
-@pytest.mark.parametrize(("sizes", "limit"), [("16 KiB", 0.06), ("{4 KiB: 1/2, 16 KiB: 1/2}", 0.1)])
-def test_records_wait_for_those_that_are_read_again(sizes: str, limit: float, write) -> None:
-    """Were all read again for the same share, those of 16 KiB would wait 12 % less."""
-    text = STUDY.replace("16 KiB", f"{sizes}, arrivals: poisson").replace("100 G", "60 G")
-    told = dse.simulate(write(text.replace("10 %", "5 %")), offloads=100_000)
-    assert len(told.traffic.pipelines) > told.traffic.sizes
-    for each in told.compared:
-        assert abs(each.difference or 0.0) < limit, each.quantity

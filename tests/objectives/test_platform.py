@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dse.contract import PRECISIONS, Objective, Platform
-from dse.objectives.roofline.model import REGIMES, EnergyRoofline
+from dse.objectives.roofline.model import EnergyRoofline
 from dse.objectives.system import platform_limits
 from dse.plugins import registry
 
@@ -80,25 +80,6 @@ def test_every_quantity_is_the_rooflines(precision: str, intensity: float):
         assert min(roofs) == pytest.approx(model.performance(intensity))
 
 
-def test_a_study_without_cap_double_precision_or_copies_needs_no_such_input():
-    got = evaluate(
-        {
-            "budget_constant_power_w": 5.0,
-            "budget_memory_byte_per_s": 0.5,
-            "budget_memory_j_per_byte": 4.0,
-            "budget_single_op_per_s": 1.0,
-            "budget_single_j_per_op": 3.0,
-            "workload_intensity_op_per_byte": 2.0,
-        }
-    )
-    # 2 operations and 1 byte take 2 s, 10 J active and 10 J constant
-    assert got["platform_performance_op_per_s"] == 1.0
-    assert got["platform_power_w"] == got["platform_peak_power_w"] == 10.0
-    assert got["platform_efficiency_op_per_j"] == pytest.approx(0.1)
-    assert got["platform_energy_j_per_byte"] == pytest.approx(20.0)
-    assert REGIMES[int(got["platform_regime"])] == "compute"
-
-
 @pytest.mark.parametrize(
     ("name", "nonsense"),
     [
@@ -119,13 +100,3 @@ def test_a_figure_without_sense_is_no_figure_and_spoils_only_its_row(name: str, 
     got = evaluate(given | {name: np.array([nonsense, np.broadcast_to(good, 2)[1]])})
     assert np.isnan(got["platform_efficiency_op_per_j"][0])
     assert got["platform_efficiency_op_per_j"][1] == clean["platform_efficiency_op_per_j"][1]
-
-
-def test_a_cap_includes_constant_power():
-    given = budget(PLATFORMS[7]) | {"workload_intensity_op_per_byte": 4.0}
-    halved = evaluate(given | {"budget_cap_divisor": 2.0})
-    assert halved["platform_peak_power_w"] == 123 + 82
-    tighter = evaluate(given | {"budget_power_cap_w": 140.0})
-    assert tighter["platform_power_w"] == pytest.approx(140.0)
-    too_tight = evaluate(given | {"budget_power_cap_w": 120.0})
-    assert np.isnan(too_tight["platform_power_w"])

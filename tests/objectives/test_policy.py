@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dse
-from dse.errors import InfeasibleError, UnitError
+from dse.errors import InfeasibleError
 from dse.model.problem import Problem
 from dse.model.space import as_index, one_block
 from dse.objectives.system.waiting import offload_arrival_cv2
@@ -103,36 +103,6 @@ def test_thinned_arrivals_vary_as_a_geometric_number_of_gaps() -> None:
     assert law == pytest.approx(gaps.var() / gaps.mean() ** 2, rel=0.01)
 
 
-@pytest.mark.parametrize("fleet", ["instances: least", "fleet: mixed, instances: least"])
-def test_the_least_instances_carry_what_is_offloaded(write: Write, fleet: str) -> None:
-    """Above 64 B are 8.946 of 10 Gbit/s."""
-    old = "fleet: mixed, instances: {from: 0, to: 2}"
-    assert old in STUDY
-
-    def most(work: str) -> list[float]:
-        text = STUDY.replace(old, f"designs: [u1, u4], {fleet}").replace("WORK", work)
-        text = text.replace("LINK", LINKS[0]).replace("HOST", "40")
-        problem = conftest.problem_of(write(text))
-        every = problem.describe(one_block(problem.sizes).rows(np.arange(problem.size)))
-        return [problem.size, float(every["instances"].max())]
-
-    whole = f"rate: 40 Gbit/s, {MIX}"
-    tasks = 40e9 / (8 * MEAN)
-    sent = sum(8 * g * p * tasks for g, p in SHARES.items() if g > 64)
-    alone = most(f"rate: {sent!r} bit/s, granularity: {{576 B: 4/5, 1500 B: 1/5}}")
-    assert most(f"{whole}, offload_above: 64 B") == alone
-    assert most(whole) > alone
-
-
-def test_above_nothing_all_are_offloaded(write: Write) -> None:
-    for arrivals in ("", "arrivals: poisson, "):
-        plain = described(problem_of(write, f"rate: 12 Gbit/s, {arrivals}{MIX}"))
-        none = described(problem_of(write, f"rate: 12 Gbit/s, {arrivals}{MIX}, offload_above: 0 B"))
-        assert (none["staying_cores"] == 0).all()
-        for name, column in plain.items():
-            assert np.array_equal(none[name], column, equal_nan=True), name
-
-
 def random_study(random: np.random.Generator) -> tuple[str, list[str]]:
     """Return a study with a policy to choose, and what it may write for that."""
     count = int(random.integers(2, 6))
@@ -225,9 +195,3 @@ def test_a_rate_that_is_too_high_is_told_whole(write: Write) -> None:
     assert dse.run(found, overrides={"workload.rate": least.written}).front.shape[0]
     with pytest.raises(InfeasibleError):
         dse.run(found, overrides={"workload.rate": f"{least.value * 1.001} bit/s"})
-
-
-def test_sizes_that_stay_are_not_simulated(write: Write) -> None:
-    rule = "sizes that stay on the host are not simulated"
-    with pytest.raises(UnitError, match=rule):
-        dse.simulate(problem_text("rate: 1 Gbit/s", "400").replace("above: 64 B", "above: 576 B"))

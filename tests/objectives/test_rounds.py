@@ -7,8 +7,7 @@ import heapq
 import numpy as np
 import pytest
 
-from dse.objectives.system.offload_rates import own_rounds_s, rounds_before, streaming_s
-from tests.conftest import first_design
+from dse.objectives.system.offload_rates import own_rounds_s, streaming_s
 
 Core = tuple[float, float]
 """Time from one start to the next, and until the results are there."""
@@ -107,31 +106,3 @@ def test_a_chain_takes_no_longer_than_told(stages: int) -> None:
         right, found = handed_out(chain, tasks, gap), modelled(chain, tasks, gap)
         assert found >= right * (1 - 1e-12), (chain, tasks, gap)
         assert found <= right + sum(cores[0][0] for cores in chain)
-
-
-def test_rounds_are_whole_and_an_exact_fit_is_no_round_more() -> None:
-    round_bit = np.array([128.0, 384.0, 0.1, 0.0])
-    for byte, rounds in ((16.0, [0, 0, 1279, 0]), (48.0, [2, 0, 3839, 0]), (48.1, [3, 1, 3847, 0])):
-        with np.errstate(divide="ignore"):
-            assert rounds_before(np.array([byte]), round_bit, 0.0).tolist() == rounds
-
-
-STUDY = """
-workload: {rate: 0.1 Gbit/s, granularity: %s}
-stages: [{table: aes.csv, values: {payload: 128 bit}, instances: %s}]
-interface: {overhead: 0 ns, latency: 0 ns, host_cores: 4, host_power: 40 W, in_flight: 8}
-objectives: {offload_latency: minimise}
-"""
-TABLE = "design,area_um2,clock_mhz,cycles_per_block,power_mw\nserial8,2650,900,176,0.6\n"
-
-
-@pytest.mark.parametrize(
-    ("size", "cores", "rounds"),
-    [("16 B", 1, 1), ("32 B", 1, 2), ("992 B", 62, 1), ("993 B", 62, 2)],
-)
-def test_a_core_that_is_not_pipelined_takes_each_block_once(write, size, cores, rounds) -> None:
-    """A block of an iterative core takes its 176 cycles, not twice that."""
-    path = write(STUDY % (size, cores))
-    (path.parent / "aes.csv").write_text(TABLE)
-    found = first_design(path)
-    assert found["offload_latency_s"] == pytest.approx(rounds * 176 / 900e6, rel=1e-12)

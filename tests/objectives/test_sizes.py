@@ -9,7 +9,6 @@ import dse
 from dse.objectives.system.mixes import mixed_limit_bit_per_s, size_wait_s
 from dse.objectives.system.waiting import offload_latency_p99_s, slot_load
 from tests.conftest import Write, problem_of
-from tests.objectives.packets import TO_DEVICE, TO_HOST, batch, counted
 from tests.search.test_compose import front
 
 IMIX = {64: 7 / 12, 576: 4 / 12, 1500: 1 / 12}
@@ -73,15 +72,6 @@ def test_a_mix_is_the_average_of_its_sizes(write: Write, link: str) -> None:
     assert mix["buffer_bit"] == pytest.approx(2 * 8 * 1500 * mix["interface_in_flight"])
 
 
-def test_a_mix_of_one_size_is_that_size(write: Write) -> None:
-    for link in LINKS:
-        for arrivals in ("", "poisson"):
-            one = described(write, "576 B", link, arrivals)
-            mix = described(write, "{576 B: 100 %}", link, arrivals)
-            for name, column in one.items():
-                assert np.array_equal(mix[name], column, equal_nan=True), name
-
-
 @pytest.mark.parametrize("link", LINKS)
 @pytest.mark.parametrize("arrivals", ["", "steady", "poisson", "{cv2: 4}"])
 def test_the_composed_front_of_a_mix_is_that_of_all_designs(
@@ -95,22 +85,6 @@ def test_the_composed_front_of_a_mix_is_that_of_all_designs(
     assert np.array_equal(composed.front_loss, every.front_loss)
     assert composed.exact
     assert len(every.front_index) > 3
-
-
-def test_sizes_change_in_proportion_to_their_mean(write: Write) -> None:
-    def wire_byte(sizes: str, mean: float) -> float:
-        text = filled(sizes, "packets")
-        problem = problem_of(write(text))
-        changed = {"workload_granularity_byte": np.array([mean])}
-        index = np.zeros((1, len(problem.sizes)), dtype=np.intp)
-        return float(problem.columns(index, ["pcie_to_host_byte"], changed)["pcie_to_host_byte"][0])
-
-    once, twice = "{64 B: 3/4, 1024 B: 1/4}", "{128 B: 3/4, 2 KiB: 1/4}"
-    assert wire_byte(once, 2 * 304) == wire_byte(twice, 2 * 304)
-
-
-def test_a_mix_is_told(write: Write) -> None:
-    assert any("354.3 B on average" in note for note in dse.load(write(filled(MIX, "plain"))).notes)
 
 
 def test_offloads_of_several_sizes_wait_as_pollaczek_and_khinchine_say(write: Write) -> None:
@@ -132,18 +106,6 @@ def test_offloads_of_several_sizes_wait_as_pollaczek_and_khinchine_say(write: Wr
         for share, t in zip(IMIX.values(), times, strict=True)
     )
     assert mix["size_spread_s"] == pytest.approx(np.sqrt(square))
-
-
-def test_packets_vary_less_than_what_they_carry(write: Write) -> None:
-    mix = described(write, MIX, "packets", "poisson")
-    given = {"payload": 128, "request": 512, "completion": 4096, "descriptors": 1, "offloads": 1}
-    shares, found = np.array([*IMIX.values()]), []
-    for way in (TO_DEVICE, TO_HOST):
-        wire = np.array([counted(batch(size, **given))[way] for size in IMIX])
-        mean = wire @ shares
-        found.append((mean, (wire - mean) ** 2 @ shares / mean**2))
-    assert mix["link_cv2"] == pytest.approx(max(found)[1])
-    assert max(found)[1] < 1.3
 
 
 def latest(alone: np.ndarray, shares: np.ndarray, often: float, eta: float) -> float:
@@ -210,18 +172,6 @@ def test_sizes_that_vary_cost_rate_where_two_limits_are_equal(slots: int) -> Non
     )
     assert cv2 == pytest.approx(1.393, rel=1e-3)
     assert found == pytest.approx(carried(slots), rel=0.02)
-
-
-def test_a_mix_never_carries_more_than_its_least_limit(write: Write) -> None:
-    mix = described(write, MIX, "plain")
-    names = ("capacity_bit_per_s", "link_limit_bit_per_s", "offload_limit_bit_per_s")
-    others = np.minimum.reduce([mix[name] for name in names])
-    assert (mix["rate_limit_bit_per_s"] <= others).all()
-    assert (mix["rate_limit_bit_per_s"] < 0.9 * others).any()
-    alone = mix["interface_in_flight"] == 1
-    assert (mix["rate_limit_bit_per_s"][alone] == others[alone]).all()
-    lost = mix["throughput_bit_per_s"] * (1 / mix["rate_limit_bit_per_s"] - 1 / others)
-    assert mix["starved_share"] == pytest.approx(lost)
 
 
 def test_an_answer_warns_where_sizes_vary_and_links_store(write: Write) -> None:

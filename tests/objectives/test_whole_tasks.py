@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import dse
-from dse.model.cells import Cells
-from tests.conftest import Write, first_design, problem_of
+from tests.conftest import Write, first_design
 
 TABLE = """\
 design,area_um2,clock_mhz,payload_bit,message_end_bit,cycles_per_task,latency_cycles,power_mw
@@ -64,34 +63,3 @@ def test_capacity_energy_and_least_count_of_300_designs(write: Write) -> None:
         answer = dse.run(write(least), out=None)
         assert answer.front["core.one"].tolist() == [count]
         assert answer.front["dynamic_power_w"][0] == pytest.approx(energy * demand, rel=1e-9)
-
-
-def test_sizes_of_an_axis_each_fill_their_tasks(write: Write) -> None:
-    """The exact front of an axis is that of its values alone; a cell encloses each of them."""
-    write(TABLE.format(payload=1088, end=4, cycles=24), "one.csv")
-    sizes = [17, 64, 136, 137, 1500]
-    listed = ", ".join(f"{size} B" for size in sizes)
-    own = {"rate": "rate: 20 Gbit/s, ", "fleet": "clock: 1, fleet: mixed"}
-    axes = f"axes: {{workload.granularity: [{listed}]}}"
-    over = STUDY.format(**own, sizes="1 B", axes=axes)
-    every = problem_of(write(over))
-    names = [axis.name for axis in every.space.axes]
-    place = names.index("workload.granularity")
-    rows = np.zeros((len(sizes), len(names)), dtype=np.int64)
-    rows[:, place], rows[:, names.index("core.one")] = range(len(sizes)), 3
-    carried = every.describe(rows)["capacity_bit_per_s"]
-    for size, one in zip(sizes, carried, strict=True):
-        assert one == pytest.approx(float(counted(1088, 4, 24, [size], 3)[0]), rel=1e-9)
-    steps = [1] * len(names)
-    steps[place] = len(sizes)
-    cells = Cells(every, tuple(steps))
-    columns = cells._columns(rows[:1], {})
-    bound = columns["stage_capacity_bit_per_s"][0]
-    assert float(bound.low[0]) <= carried.min()
-    assert carried.max() <= float(bound.high[0])
-    needed = [math.ceil(20e9 / float(counted(1088, 4, 24, [size], 1)[0])) for size in sizes]
-    found = dse.run(write(over), out=None)
-    assert found.front["core.one"].min() == min(needed)
-    for size, count in zip(sizes, needed, strict=True):
-        alone = write(STUDY.format(**own, sizes=f"{size} B", axes=""))
-        assert dse.run(alone, out=None).front["core.one"].tolist() == [count]

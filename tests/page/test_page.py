@@ -85,14 +85,6 @@ def test_the_page_holds_the_front_that_the_run_wrote(name: str, tmp_path: Path) 
     np.testing.assert_allclose(np.sort(cloud * factor), np.sort(areas), rtol=1e-6)
 
 
-def test_a_front_of_the_host_alone_has_a_page(tmp_path: Path) -> None:
-    result = dse.run(STUDIES / "storage_xts_100gbps.yaml", out=tmp_path / "run", plots=False)
-    held = data_of(dse.report(result))
-    assert unpacked(held["described"]) == ["the host alone"]
-    assert held["columns"]["area_m2"]["zero"] == "mm2"  # as in the text
-    assert not held["columns"]["interface.in_flight"]["differs"]  # nothing is in flight
-
-
 def test_the_cloud_of_a_sweep_of_choices_stands_at_its_choices(tmp_path: Path) -> None:
     name = "des_100gbps_by_synthesis"
     result = dse.run(STUDIES / f"{name}.yaml", out=tmp_path / "run", plots=False)
@@ -184,12 +176,6 @@ def test_a_run_that_was_changed_gets_no_page(tmp_path: Path) -> None:
     assert not (tmp_path / "page.html").exists()
 
 
-def test_a_page_says_what_its_cores_are(tmp_path: Path) -> None:
-    dse.run(tiny(), out=tmp_path / "run", plots=False)
-    page = dse.report(tmp_path / "run").read_text(encoding="utf-8")
-    assert "des: DES encryptor: 64-bit blocks" in page
-
-
 def test_a_page_says_what_ran_and_strikes_out_what_did_not(tmp_path: Path) -> None:
     study = STUDIES / "settop_116mbps.yaml"
     dse.run(study, out=tmp_path / "run", plots=False, overrides="workload.rate=73 Mbps")
@@ -197,25 +183,6 @@ def test_a_page_says_what_ran_and_strikes_out_what_did_not(tmp_path: Path) -> No
     assert "<p>It ran with <code>--set &#x27;workload.rate=73 Mbps&#x27;</code></p>" in text
     (struck,) = re.findall(r"<del>(.*?)</del>", text)
     assert struck.split()[0] == "rate:"
-
-
-@pytest.mark.parametrize(
-    ("name", "choices", "colour"),
-    [
-        ("tls_100gbps", ["core", "instances", "interface.device"], "interface.device"),
-        ("des_100gbps", ["core"], "core"),
-        ("jacobi_bandwidth", ["core", "instances", "jacobi.clock"], "core"),
-        ("platforms_power_bound", ["budget.platform", "budget.cap_divisor"], "budget.platform"),
-    ],
-)
-def test_each_kind_of_study_has_its_choices_and_one_that_colours(
-    name: str, choices: list[str], colour: str, tmp_path: Path
-) -> None:
-    dse.run(STUDIES / f"{name}.yaml", out=tmp_path / "run", plots=False)
-    held = data_of(dse.report(tmp_path / "run"))
-    assert {*choices} <= {*held["choices"]}
-    assert held["colour"] == colour
-    assert all(len({*map(str, unpacked(held["front"][one]))}) > 1 for one in choices)
 
 
 def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:

@@ -53,15 +53,6 @@ def install(tmp_path: Path) -> Install:
     return run
 
 
-def test_a_new_quantity_is_reported(install: Install, tmp_path: Path) -> None:
-    name = "density_w_per_m2"
-    module = OBJECTIVE.format(name=name, value="power_w / area_m2", more="")
-    done = install("dse.objectives", f"{name} = stranger:{name}", module)
-    assert (done.returncode, done.stderr) == (0, "")
-    header = (tmp_path / "out" / "front.csv").read_text().splitlines()[0]
-    assert name in header.split(",")
-
-
 CORE, QUANTITY, PROVIDER = "dse.cores", "dse.objectives", "dse.providers"
 GOLDEN = YAML(typ="safe", pure=True).load(ROOT / "tests" / "golden" / "plug_ins.yaml")
 CASES: dict[str, list[str]] = GOLDEN["unusable"]
@@ -194,15 +185,6 @@ def test_a_rule_that_takes_a_broken_quantity_is_a_note(install: Install, tmp_pat
     assert note.startswith("requirement stays_small cannot be used and is not checked: plug-in dse")
 
 
-def test_a_rule_called_like_one_of_ours_does_not_replace_it(install: Install) -> None:
-    module = RULE.format(kind="requirement", bound=1.0).replace("stays_small", "meets_demand")
-    entry = ("dse.requirements", "meets_demand = stranger:meets_demand", module)
-    study = STUDY.replace("least", "1").replace("1 Gbit/s", "50 Gbit/s")
-    done = install(*entry, study=study)
-    assert done.returncode == 3
-    assert "the throughput reaches workload.rate" in done.stderr
-
-
 OWN_CORE = """
 from dataclasses import replace
 from dse.cores.des import core
@@ -223,19 +205,6 @@ def test_an_installed_core_is_used_and_named_when_misspelled(
     assert done.stderr.count("\n") == 1
     named = ("--set", "stages.0.core=aes")
     assert run_dse("check", "study.yaml", *named, cwd=tmp_path, site=tmp_path / "site").stdout
-
-
-@pytest.mark.parametrize("way", WAYS, ids=[CORE, PROVIDER])
-def test_doctor_names_the_distribution(way: tuple[str, ...], install: Install) -> None:
-    done = install(*way, "doctor", "--json")
-    assert done.returncode == 0
-    assert json.loads(done.stdout)["plug_ins"]["core"]["stranger 1.0"] == ["aes"]
-
-
-def test_a_plug_in_that_is_not_there(install: Install) -> None:
-    done = install(CORE, "", "", "check", "study.yaml", "--set", "des.core=aes")
-    assert done.returncode == 2
-    assert "'aes' is not a known core; did you mean 'des'?" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,7 @@ ONLY_USERS = {
         "dse.methods.samplers",
     },
     "pandas": {"dse.runs.result"},
-    "pyarrow": {"dse.runs.tables"},
+    "pyarrow": {"dse.runs.record"},
     "pymoo": {"dse.search.heuristic.pymoo", "dse.methods.genetic"},
     "sqlite3": {"dse.measure.store"},
     "ruamel": {"dse.files.yaml"},

@@ -111,13 +111,6 @@ def test_a_narrow_terminal_has_choices_before_what_follows():
     assert all(name in narrower for name in interfaces)  # behind the names of designs
 
 
-@pytest.mark.parametrize("width", range(44, 121))
-def test_no_heading_is_cut(width):
-    heads = front_text(VIEW, FACTS, width=width).split("─")[0].split("\n\n")[-1]
-    known = {"design", "interface", "area", "power", "bottleneck", "[mm2]", "[mW]"}
-    assert {*heads.split()} <= known
-
-
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_no_line_is_wider_than_asked_for_and_no_number_is_cut(width):
     text = front_text(grown(100), FACTS, width=width)
@@ -175,10 +168,6 @@ def test_a_table_wraps_its_later_columns():
 # Of a large front those designs are shown that tell most of it, always the same ones
 
 
-def test_all_of_a_small_front_is_shown():
-    assert representative_rows(make(15), 15).tolist() == list(range(15))
-
-
 def test_the_recommended_and_the_best_come_first():
     view = make(100, objectives=4)  # row 50 is recommended; 0 and 99 have all the best values
     assert representative_rows(view, 1).tolist() == [50]
@@ -206,21 +195,6 @@ def test_a_long_range_is_spread_by_its_logarithm_and_a_sweep_by_its_values():
     values = view.front["workload.granularity_byte"][representative_rows(view, 9)]
     steps = np.diff(np.log(values))
     assert steps.max() < 4 * steps.min()
-
-
-def test_equal_designs_are_shown_once_each():
-    front = {name: np.ones(30) for name in make(2).front}
-    view = replace(make(30), front=front)
-    assert len(set(representative_rows(view, 15).tolist())) == 15
-
-
-def test_of_very_many_designs_some_are_looked_at(monkeypatch):
-    view = make(5000)
-    monkeypatch.setattr("dse.reports.front_text.MOST_CANDIDATES", 200)
-    rows = representative_rows(view, 20)
-    assert len(set(rows.tolist())) == 20
-    assert {0, 2500, 4999} <= set(rows.tolist())
-    assert rows.tolist() == representative_rows(view, 20).tolist()
 
 
 def legend_of(figure):

@@ -142,17 +142,6 @@ def test_names_cover_neither_each_other_nor_a_point_and_stay_inside():
     assert all(Bbox.intersection(window, box).bounds == box.bounds for box in labels)
 
 
-@pytest.mark.parametrize("kinds", [1, 3, 8])
-def test_the_legend_stays_inside_the_picture(kinds):
-    long = Recommended(2, "a long design " * 20, "the design with the least area")
-    view = replace(make(9), recommended=long)
-    bound = np.array([f"limit number {i % kinds}" for i in range(9)])
-    figure = plots._figure(replace(view, front={**view.front, "bound": bound}))
-    box = figure.legends[0].get_window_extent()
-    assert Bbox.intersection(figure.bbox, box).bounds == pytest.approx(box.bounds)
-    assert not box.overlaps(figure.axes[0].get_window_extent())
-
-
 def test_only_the_ends_of_a_long_front_are_named():
     (axes,) = plots._figure(make(13)).axes
     assert {text.get_text() for text in axes.texts} == {"1 u16 + 13 u8", "13 u16 + 1 u8"}

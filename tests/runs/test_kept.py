@@ -296,11 +296,13 @@ def test_status_of_models_and_of_no_run(tmp_path: Path) -> None:
     assert done.state == "finished"
     assert done.to_dict()["state"]["evaluated"] > 0
     document = read_document(STUDIES / "settop_116mbps.yaml")
-    with run_folder(tmp_path / "next", document):
+    with run_folder(tmp_path / "next", document) as place:
         begun = dse.status(tmp_path / "next")
         assert begun.state == "running"
         assert f"running, process {os.getpid()} on " in str(begun)
         assert "settop_116mbps.yaml" in str(begun)
+        (place.path / "manifest.json").write_text('{"state": "running", "process": "1"}')
+        assert dse.status(tmp_path / "next").to_dict()["state"] == {"state": "running"}
     with pytest.raises(OutputError, match="does not exist"):
         dse.status(tmp_path / "none")
     (tmp_path / "killed").mkdir()

@@ -13,7 +13,7 @@ from PIL import Image
 
 import dse
 from dse.model import volume
-from dse.runs import tables
+from dse.runs import record
 from dse.runs.result import FILES, PICTURES
 from dse.study import study
 from dse.study.schema import json_schema
@@ -106,11 +106,11 @@ def test_tables_are_written_as_pandas_would(tmp_path: Path) -> None:
         "bound": np.array(['a,"b', np.nan], dtype=object),
         "feasible": np.array([True, False]),
     }
-    tables.write_front(table, tmp_path)
-    tables.write_evaluations(table, tmp_path)
+    record.write_front(table, tmp_path)
+    record.write_evaluations(table, tmp_path)
     frame = pd.DataFrame(table)
-    assert (tmp_path / tables.FRONT).read_text() == frame.to_csv(index=False, lineterminator="\n")
-    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / tables.EVALUATIONS), frame)
+    assert (tmp_path / record.FRONT).read_text() == frame.to_csv(index=False, lineterminator="\n")
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / record.EVALUATIONS), frame)
 
 
 SEVEN_OF_EACH = """

@@ -12,7 +12,7 @@ import dse
 from dse import contract, search
 from dse.plugins import registry
 from dse.runs import runner
-from dse.runs.solved import Options
+from dse.runs.runner import Options
 from dse.sampling import draws
 from dse.sampling.certainty import Certainty
 from dse.search import SearchSettings
@@ -115,23 +115,6 @@ def test_a_mixed_fleet_may_have_what_any_draw_needs(write: Write) -> None:
     assert (most > nominal).all()
     figures = draws.draw_study(prepared, {"area": 0.3}, 200, 0)
     assert figures.problem.sizes == prepared.problem.sizes
-
-
-def test_what_is_sure_is_certain(write: Write) -> None:
-    found = sure(write(TINY), samples=50, of={"area": 0.0, "rate": 0.0})
-    assert [c.on_front for c in found.candidates] == [1.0] * len(found.candidates)
-    assert (found.pick.answer, found.pick.expected, found.pick.worst) == (1.0, 0.0, 0.0)
-
-
-def test_less_certain_figures_make_a_less_certain_answer(write: Write) -> None:
-    path = write(TINY)
-    found = [sure(path, samples=400, of={"power": share}) for share in (0.01, 0.1, 0.4)]
-    answers = [entry.pick.answer for entry in found]
-    regrets = [entry.pick.expected for entry in found]
-    assert answers == sorted(answers, reverse=True)
-    assert answers[0] > answers[-1]
-    assert regrets == sorted(regrets)
-    assert sum(entry.answer for entry in found[-1].candidates) == pytest.approx(1.0)
 
 
 def test_a_seed_gives_the_same_numbers_in_parts_of_any_size(

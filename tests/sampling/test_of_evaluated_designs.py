@@ -66,16 +66,6 @@ def test_every_design_and_column_is_drawn_by_itself_about_its_figure(over) -> No
     assert abs(np.corrcoef(sampled["area_m2"].T)[0, 1]) < 0.03
 
 
-def test_one_sample_is_the_table_with_other_figures(over) -> None:
-    """Searched alone, and together with all others."""
-    prepared = dse.load(over("area: 30 %, power: 30 %"))
-    drawn = draws.draw_study(prepared, {}, 5, 1)
-    index = np.arange(5)[:, np.newaxis]
-    together = drawn.evaluate(index, slice(None)).loss.reshape(5, 5, 2)
-    for sample in range(5):
-        assert np.array_equal(drawn.at(sample).evaluate(index).loss, together[sample])
-
-
 def test_sobol_indices_are_of_what_is_unsure_of_the_recommended_design(over) -> None:
     found = dse.uncertainty(over("area: 5 %"), sobol=True).found
     assert [effect.name for effect in found.effects["area_m2"]] == ["d4.area"]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import pytest
 
 import dse
 from dse.errors import DseError
-from tests.conftest import STUDIES, Write, run_dse
+from tests.conftest import STUDIES, Write
 
 pytest.importorskip("SALib")
 DES = STUDIES / "des_100gbps.yaml"
@@ -48,17 +47,6 @@ def test_counts_stay_where_the_demand_would_choose_them(write: Write) -> None:
     sizes = {effect.name: effect.total for effect in effects["area_m2"]}
     assert sizes["des.u16.area"] == pytest.approx(1.0, abs=0.01)
     assert sizes["workload.rate"] == pytest.approx(0.0, abs=0.01)
-
-
-def test_the_command_repeats_itself_and_has_units() -> None:
-    shown = []
-    for extra in ([], [], ["--json"]):
-        done = run_dse("uncertainty", str(DES), "--sobol", "--samples", "64", *extra)
-        assert done.returncode == 0
-        shown.append(done.stdout)
-    assert shown[0] == shown[1]
-    assert "0.05777 mm2" in shown[0]
-    assert json.loads(shown[2])["area_m2"]["effects"][0]["value"] == pytest.approx(57768e-12)
 
 
 def test_without_salib_the_extra_is_named(without) -> None:

@@ -15,7 +15,6 @@ from dse.model.front import nondominated
 from dse.model.space import Points, as_index
 from dse.search import archive as archives
 from dse.search.archive import Archive
-from dse.search.outcome import Certificate
 
 
 @dataclass
@@ -199,41 +198,6 @@ def test_what_is_no_design_is_refused(index: np.ndarray, said: str) -> None:
         archive.evaluate(index)
     assert said in str(caught.value)
     assert not archive.evaluated
-
-
-def test_an_archive_that_evaluated_nothing_has_no_outcome() -> None:
-    problem = table(3)
-    archive = Archive(problem, total=24)
-    assert (archive.evaluated, archive.excluded, archive.feasible) == (0, 0, 0)
-    with pytest.raises(ContractError, match="evaluated nothing"):
-        archive.outcome(Certificate(way="enumerated"))
-
-
-def test_reference_designs_are_of_the_sample_and_not_of_the_front() -> None:
-    problem = table(5)
-    archive, every = Archive(problem, total=24), np.array(designs(problem))
-    evaluation = archive.evaluate_reference(every[:10])
-    assert (evaluation.loss == problem.losses[:10]).all()
-    found = archive.outcome()
-    assert (found.reference_evaluations, found.evaluated, found.exact) == (10, 0, False)
-    assert listed(found.sample_index) == designs(problem)[:10]
-    assert not len(found.front_index)
-    archive.evaluate_new(every[5:15])
-    again = archive.outcome()
-    assert listed(again.sample_index) == designs(problem)[:15]  # each once
-    assert (again.reference_evaluations, again.evaluated) == (10, 10)
-
-
-@pytest.mark.parametrize("known", [0, 3, 20, 24])
-def test_unseen_designs_are_distinct_and_new(known: int) -> None:
-    problem = table(7)
-    archive, every = Archive(problem, total=24), np.array(designs(problem))
-    archive.evaluate(every[:known])
-    for count in (0, 1, 4, 24):
-        found = listed(archive.unseen(np.random.default_rng(1), count))
-        assert len(set(found)) == len(found) == min(count, 24 - known)
-        assert not set(found) & set(designs(problem)[:known])
-        assert set(found) <= set(designs(problem))
 
 
 def test_a_space_with_more_designs_than_a_number_counts_has_an_order() -> None:

@@ -14,10 +14,10 @@ from dse.model.front import nondominated
 from dse.model.influence import Influence
 from dse.model.space import Index
 from dse.model.stage import stage_parts
-from dse.search.exact import compose, fleets
+from dse.search.exact import fleets
 from dse.search.exact.work import limited
 from tests.conftest import Write, problem_of
-from tests.search.test_compose import front, same_losses
+from tests.search.test_compose import front
 
 CLOCKED = """
 stages:
@@ -33,25 +33,6 @@ stages:
 objectives: {area: minimise, power: minimise, instances: minimise}
 """
 
-OWN_CLOCK = """
-workload: {rate: 5 Gbit/s, granularity: 4 KiB, kernel: des}
-interface: {device: sparc_t4_engine, wait: sync}
-stages:
-  - {core: des, name: own, fleet: mixed, instances: {from: 0, to: 2}, clock: 1}
-  - {core: fft, name: met, instances: {from: 1, to: 2}, clock: meet}
-objectives: {area: minimise, power: minimise}
-"""
-
-NO_RATE = """
-workload: {granularity: 4 KiB, kernel: des}
-interface: {device: sparc_t4_engine, wait: sync}
-budget: {power_cap: 5 W}
-stages:
-  - {core: des, fleet: mixed, instances: {from: 0, to: 1}, clock: 1}
-  - {core: jacobi, fleet: mixed, instances: {from: 0, to: 1}, clock: [0.5, 1]}
-objectives: {area: minimise, offload_latency: minimise}
-"""
-
 
 def test_fleets_by_the_hundred_million_take_no_more_work_than_those_that_matter(
     write: Write,
@@ -62,31 +43,6 @@ def test_fleets_by_the_hundred_million_take_no_more_work_than_those_that_matter(
     few = front(problem_of(write(STUDY % 8)), "compose")
     assert np.array_equal(many.front_loss, few.front_loss)
     assert work.spent < 3_000_000
-
-
-def without_bounds_first(_: compose.Composer, scenarios: Index) -> Index:
-    return scenarios
-
-
-@pytest.mark.parametrize("text", [OWN_CLOCK, NO_RATE])
-def test_traits_that_tell_no_fleets_apart_do_not_hinder(
-    text: str, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Neither a stage at its own clock beside one that meets the rate, nor empty fleets."""
-    monkeypatch.setattr(fleets, "WHOLE", 1)
-    monkeypatch.setattr(compose.Composer, "bounds_first", without_bounds_first)
-    problem = problem_of(write(text))
-    grown: list[np.ndarray] = []
-    best = fleets._Growth.best
-
-    def noted(own: fleets._Growth, clock: np.ndarray) -> Index:
-        grown.append(found := best(own, clock))
-        return found
-
-    monkeypatch.setattr(fleets._Growth, "best", noted)
-    every, composed = front(problem, "enumerate"), front(problem, "compose")
-    assert same_losses(composed, every)
-    assert grown
 
 
 @pytest.mark.parametrize("useful", [5e9, 70e9, np.inf])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,17 +12,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dse import search
 from dse.contract import Method, Option
 from dse.contract import method as record
-from dse.errors import ContractError, StudyError
+from dse.errors import StudyError
 from dse.plugins import registry
-from dse.runs.solved import Options
 from dse.search import SearchSettings
 from dse.search.archive import Archive
 from dse.search.settings import option_faults
 from dse.testing import check_method
-from tests.conftest import Write, installed, problem_of, run_dse, stranger
+from tests.conftest import installed, run_dse, stranger
 
 METHODS = registry.names(Method)
 
@@ -53,10 +50,6 @@ def test_what_a_method_is_is_known_without_the_engine_that_runs_it() -> None:
     assert done.stdout == f"{len(METHODS)}\n[]\n"
 
 
-def test_a_proof_takes_on_what_the_settings_say_by_default() -> None:
-    assert registry.get(Method, "exact").budget == search.SearchSettings().most_enumerated
-
-
 # Options ------------------------------------------------------------------------------------
 
 
@@ -77,18 +70,6 @@ def told(search, *, seed, population, **options):
 
 
 TOLD: list[dict[str, object]] = []
-
-
-def test_options_reach_the_function_and_the_others_have_their_default(write) -> None:
-    problem = problem_of(write(STUDY.replace("my-nsga", "nsga2")))
-    TOLD.clear()
-    archive = Archive(problem, total=5)
-    search.run_method(told, archive, seed=1, population=2)
-    options = {"eta": 5, "kernel": "matern"}
-    search.run_method(told, archive, seed=2, population=2, options=options)
-    defaults = {"eta": 20.0, "elite": 3, "archive": True, "kernel": "rbf"}
-    first, second = TOLD
-    assert (first, second) == (defaults, defaults | options)
 
 
 @pytest.mark.parametrize(
@@ -114,23 +95,6 @@ def test_settings_refuse_options_that_their_method_lacks() -> None:
         SearchSettings(method="nsga2", options={"eta": 0})
     with pytest.raises(StudyError, match="exact has no such option; remove it"):
         SearchSettings(options={"eta": 10})
-
-
-def test_another_method_does_not_get_the_options_of_the_first() -> None:
-    asked = SearchSettings(method="nsga2", options={"eta": 10})
-    assert Options(method="random").apply(asked).options == {}
-    assert Options(method="nsga2", seed=3).apply(asked).options == {"eta": 10}
-
-
-def test_an_option_changes_the_search(write: Write) -> None:
-    problem = problem_of(write(STUDY.replace("my-nsga", "nsga2")))
-    found = [
-        search.run_search(
-            problem, SearchSettings(method="nsga2", budget=300, population=20, options=options)
-        ).sample_index.tolist()
-        for options in ({}, {"eta": 20.0}, {"eta": 1.5})
-    ]
-    assert found[0] == found[1] != found[2]
 
 
 # Of a user's own ----------------------------------------------------------------------------
@@ -235,16 +199,8 @@ def fails(search, *, seed, population):
     raise ZeroDivisionError("by a careless author")
 
 
-def greedy(search, *, seed, population):
-    search.evaluate(search.unseen(np.random.default_rng(seed), search.room + 1))
-
-
 def negative(search, *, seed, population):
     search.evaluate(np.full((1, len(search.sizes)), -1))
-
-
-def fractional(search, *, seed, population):
-    search.evaluate(np.zeros((1, len(search.sizes))))
 
 
 def idle(search, *, seed, population):
@@ -259,24 +215,6 @@ def stubborn(search, *, seed, population):
 def unseeded(search, *, seed, population):
     rows = [np.random.randint(0, search.sizes) for _ in range(search.room)]  # noqa: NPY002
     search.evaluate(np.array(rows, dtype=np.int64))
-
-
-FAULTS = {
-    fails: "method fails fails: ZeroDivisionError: by a careless author; repair its plug-in, or",
-    greedy: "a method evaluates 6 new designs with room for 5; it has to ask for no more than `r",
-    negative: "a method asks for the design [-1, -1]; positions are from 0 and less than [1, 7]",
-    fractional: "a method asks for an array of float64 of shape (1, 2); a design is a row of 2 who",
-    idle: "a search that evaluated nothing has no outcome",
-}
-
-
-@pytest.mark.parametrize("function", FAULTS, ids=lambda function: function.__name__)
-def test_a_method_that_breaks_its_contract_is_stopped(function, write) -> None:
-    text = "stages: [{core: des, designs: [u16], instances: {from: 1, to: 7}}]"
-    problem = problem_of(write(f"{text}\nobjectives: {{area: minimise}}"))
-    archive = Archive(problem, total=5)
-    with pytest.raises(ContractError, match=re.escape(FAULTS[function])):
-        search.run_method(broken(function), archive, seed=1, population=2)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ import dse
 from dse.errors import ArgumentError, OutputError, StudyError, faults_of
 from dse.files.whole_folders import under_way
 from dse.runs.record import begun_manifest
-from dse.serve.server import HERE, MOST_TABS, Handler, Server
+from dse.serve.server import HERE, Handler, Server
 from dse.serve.session import Session
 from tests.conftest import STUDIES
 from tests.page.browser import PROGRAM, browser
@@ -91,18 +91,6 @@ def test_a_move_has_the_answer_of_the_program_and_what_todays_would_cost(rate: s
     assert found["regret"].startswith(f"{today['pick']}, the answer of the study, ")
     cannot = "does not meet the constraints here" in found["regret"]
     assert cannot == (rate == "124 Gbps")
-
-
-def test_bounds_of_constraints_move_and_what_is_infeasible_says_why(tmp_path: Path) -> None:
-    text = (STUDIES / "settop_116mbps.yaml").read_text(encoding="utf-8")
-    (tmp_path / "study.yaml").write_text(f"{text}constraints: [area <= 1 mm2]\n")
-    with serving(tmp_path / "study.yaml") as server:
-        path = next(o.path for o in server.session.sliders if o.path.startswith("constraints."))
-        found = answered(server, moved={path: 0.6e-6})
-        assert found["set"] == [f"{path}=area <= 0.6 mm2"]
-        assert "area 0.005226 of 0.6 mm2" in found["html"]
-        none = answered(server, moved={path: "1 um2"})
-    assert "no feasible design" in none["html"]
 
 
 def test_a_fault_is_that_of_the_command_line_at_its_field() -> None:
@@ -305,27 +293,6 @@ def test_what_hangs_or_goes_away_blocks_nobody_and_prints_nothing(
         silent.settimeout(30)
         assert silent.recv(1) == b""  # what says nothing is not waited for
     assert capfd.readouterr() == ("", "")
-
-
-def test_what_is_kept_of_tabs_and_maps_is_bounded() -> None:
-    with serving(DES) as server:
-        for tab in range(3 * MOST_TABS):
-            server.ask(str(tab), 1)
-        assert len(server.latest) == MOST_TABS
-
-
-def test_a_measured_run_is_shown_with_its_front_and_how_that_grew(tmp_path: Path) -> None:
-    study = "# Q\nevaluate: {outputs: {area: um2, delay: ns}}\naxes: {n: {from: 1, to: 9}}\n"
-    study += "objectives: {area: minimise, delay: minimise}\n"
-
-    def measured(n: float) -> dict[str, float]:
-        return {"area": n, "delay": 10 / n}
-
-    front = dse.run(study, evaluate=measured, out=tmp_path / "run", plots=False).front
-    found = Session(tmp_path / "run", allow_run=False, time="5 s").status()
-    (x, y) = found["axes"]
-    assert (x["label"], y["label"]) == ("area [um2]", "delay [ns]")
-    assert x["values"] == pytest.approx(front["area_m2"] * 1e12)
 
 
 SLOW = """\

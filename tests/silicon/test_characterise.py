@@ -21,18 +21,13 @@ from dse.silicon.characterisation import Characterisation
 from dse.silicon.description import with_included
 from dse.silicon.figures import (
     CharacterisedDesign,
-    period_of,
-    rounded_down,
-    rounded_up,
-    rows_apart,
-    targets_of,
 )
 from dse.silicon.flow import KeptResults, own_sha256
 from dse.silicon.tasks import generated
 from dse.silicon.timing import Delay, Timing, analyse
 from dse.silicon.yosys import found_yosys
 from tests.silicon.test_mapping import tool as tool
-from tests.silicon.toy import TOY, toy
+from tests.silicon.toy import TOY
 
 pytestmark = pytest.mark.skipif(not found_yosys(), reason="needs pyosys or yosys")
 
@@ -115,24 +110,6 @@ def fails(call: Callable[[], object]) -> str:
     return str(raised.value)
 
 
-def test_figures_agree_with_each_other_and_with_the_library(run: Run) -> None:
-    found = run(over="UNROLL=1,4", payload="16 * UNROLL / UNROLL bit", read="2 * UNROLL B")
-    for one in found.designs:
-        had = one.figures
-        assert had["payload_bit"] == 16
-        assert had["read_byte"] == 2 * one.parameters["UNROLL"]
-        task_s = had["cycles_per_task"] / had["clock_hz"]
-        assert had["energy_j"] == pytest.approx(had["dynamic_power_w"] * task_s)
-        assert had["settled_energy_j"] == pytest.approx(had["settled_power_w"] * task_s)
-        assert had["settled_energy_j"] < had["energy_j"]
-        assert had["gate_equivalents"] == pytest.approx(
-            had["area_m2"] / toy().cells["NAND2"].area_m2
-        )
-        assert had["flip_flops"] == 16
-        assert 1 / had["clock_hz"] == pytest.approx(rounded_up(had["least_period_s"]), rel=1e-12)
-        assert one.facts["tasks"] == "19"
-
-
 def test_studies_and_fits_read_the_table(run: Run, tmp_path: Path) -> None:
     found = run(out="hash.csv")
     fitted = dse.fit.core("hash.csv", over="UNROLL", forms={"area": "affine"})
@@ -184,10 +161,6 @@ def test_an_answer_that_nothing_has_set_is_refused(run: Run, tmp_path: Path) -> 
     )
 
 
-def test_a_period_is_a_clock() -> None:
-    assert targets_of(["5 ns"]) == targets_of(["200 MHz"])
-
-
 def test_a_clock_that_is_too_fast_is_refused_with_both_times(run: Run) -> None:
     told = fails(lambda: run(over="UNROLL=8,1", clock="1 GHz"))
     # How long depends on the version of Yosys and its abc.
@@ -210,18 +183,6 @@ def test_what_is_kept_is_not_done_again(run: Run, monkeypatch: pytest.MonkeyPatc
     assert run(over="UNROLL=1,2,4").kept == 2
     assert run(over="UNROLL=1,2", cache=False).csv() == first.csv()
     assert len(mapped) == 3
-
-
-def test_every_change_is_seen(run: Run, tmp_path: Path) -> None:
-    run(over="UNROLL=1")
-    (tmp_path / "hash.v").write_text(HASH.replace("<< 8", "<< 6 << 2"))
-    assert run(over="UNROLL=1").kept == 0
-    (tmp_path / "vectors_1.csv").write_text(vectors(1) + "1,0,-\n")
-    assert run(over="UNROLL=1").kept == 0
-    library = tmp_path / "other.lib"
-    library.write_text(TOY.read_text() + "\n")
-    assert run(over="UNROLL=1", library=library).kept == 0
-    assert run(over="UNROLL=1", library=library).kept == 1
 
 
 def test_a_change_of_any_module_is_seen(tmp_path: Path) -> None:
@@ -283,27 +244,6 @@ def test_a_design_is_mapped_for_its_fastest_clock_half_and_a_quarter_of_it(run: 
     assert slower.figures["least_period_s"] <= 4 / fast["clock_hz"]
     assert slower.figures["area_m2"] < fast["area_m2"]
     assert "# mapped for: the fastest, half of it, a quarter of it\n" in found.csv()
-
-
-def test_rows_of_a_design_stay_apart_that_differ_by_more_than_a_percent(run: Run) -> None:
-    """The first stays, of two others the one with less energy, unless the other has more clock."""
-    (one,) = run(over="UNROLL=8").designs
-
-    def row(name: str, **times: float) -> CharacterisedDesign:
-        figures = {key: value * times.get(key, 1.0) for key, value in one.figures.items()}
-        return replace(one, name=name, figures=figures, notes=())
-
-    given = [
-        row("fastest", energy_j=1.3),
-        row("slow", clock_hz=0.97, energy_j=1.001),
-        row("slower", clock_hz=0.965),
-        row("slowest", clock_hz=0.5, area_m2=0.9),
-    ]
-    kept = [*rows_apart(given)]
-    assert [one.name for one in kept] == ["fastest", "slower", "slowest"]
-    assert [len(one.notes) for one in kept] == [0, 1, 0]
-    given[1] = row("slow", clock_hz=0.98, energy_j=1.001)
-    assert [*rows_apart(given)] == given
 
 
 def test_the_smallest_netlist_that_meets_the_target_is_taken(
@@ -536,21 +476,6 @@ def test_a_cache_that_cannot_be_written_costs_no_result(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     found = run(over="UNROLL=8")
     assert (found.csv(), found.kept) == (right.csv(), 0)
-
-
-def test_a_clock_that_is_printed_is_met() -> None:
-    for least_s in (1e-10, 6.22e-10, 1.39e-9):
-        shown = rounded_down(1e-6 / least_s, 4)
-        assert period_of(least_s, 1e-6 / shown) >= least_s * (1 - 1e-12)
-        assert rounded_down(1 / least_s, 4) == pytest.approx(1 / least_s, rel=1e-3)
-    with pytest.raises(StudyError, match=r"takes 0\.1 ns; the period of the clock is 0\.09999999"):
-        period_of(1e-10, 1 / 10.000001e9)
-
-
-def test_what_no_output_needs_may_be_without_a_driver(run: Run, tmp_path: Path) -> None:
-    spare = "wire nobody; wire spare = nobody & start;\nendmodule"
-    (tmp_path / "hash.v").write_text(HASH.replace("endmodule", spare))
-    assert run(over="UNROLL=8").designs[0].figures["flip_flops"] == 16
 
 
 def test_files_that_include_each_other_without_end_are_a_fault(tmp_path: Path) -> None:

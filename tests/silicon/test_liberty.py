@@ -10,7 +10,7 @@ import pytest
 
 from dse.errors import StudyError
 from dse.silicon import liberty
-from dse.silicon.cells import FlipFlop, LookupTable, TableStack
+from dse.silicon.cells import LookupTable, TableStack
 from dse.silicon.liberty import read_liberty
 from dse.silicon.public import check_library_files
 from tests.silicon.toy import TOY, toy
@@ -29,22 +29,6 @@ def test_the_toy_library() -> None:
     assert [name for name, cell in library.cells.items() if cell.latch] == ["LATCH"]
 
 
-def test_a_gate() -> None:
-    gate = toy().cells["NOR2"]
-    assert gate.area_m2 == pytest.approx(2e-12)
-    assert gate.leakage_w == pytest.approx(2e-9)
-    output = gate.pins["Y"]
-    assert (output.direction, output.function) == ("output", "(A + B)'")
-    assert output.max_capacitance_f == pytest.approx(0.2 * PF)
-    assert gate.pins["A"].capacitance_f == pytest.approx(0.01 * PF)
-    written, derived = output.arcs
-    assert written.sense == derived.sense == "negative_unate"  # the second is not written
-    (energy, _) = output.power
-    assert energy.rise is not None
-    assert energy.rise.at(0.3 * NS, 0.05 * PF) == pytest.approx(0.004 * PJ)
-    assert energy.related_pin == "A"
-
-
 @pytest.mark.parametrize(("pin", "delay"), [("A", 0.04), ("B", 0.06)])
 def test_tables_are_slew_by_load_whichever_variable_comes_first(pin: str, delay: float) -> None:
     """The table of B is written load by slew; both go on beyond their last entries."""
@@ -53,19 +37,6 @@ def test_tables_are_slew_by_load_whichever_variable_comes_first(pin: str, delay:
     for slew, load in ((0, 0), (0.3, 0.02), (2.0, 0.3)):
         expected = delay + 0.1 * slew + 2 * load
         assert arc.cell_rise.at(slew * NS, load * PF) / NS == pytest.approx(expected)
-
-
-def test_flip_flops() -> None:
-    plain, reset = toy().cells["DFF"], toy().cells["DFFR"]
-    assert plain.flip_flop == FlipFlop("IQ", "IQN", "D", "CK", None, None)
-    assert reset.flip_flop == FlipFlop("IQ", "IQN", "D", "CK", "!RN", None)
-    assert plain.leakage_w == pytest.approx(8e-9)  # the mean of 6 and 10
-    assert plain.pins["CK"].clock
-    assert not plain.pins["D"].clock
-    setup = next(arc for arc in plain.pins["D"].arcs if arc.kind == "setup_rising")
-    assert setup.fall_constraint is not None
-    assert setup.fall_constraint.at(0.5 * NS, 0.0) == pytest.approx(0.11 * NS)
-    assert [arc.kind for arc in reset.pins["QN"].arcs] == ["rising_edge", "preset"]
 
 
 def test_a_stack_reads_tables_of_any_shape() -> None:

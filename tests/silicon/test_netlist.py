@@ -10,28 +10,10 @@ from dse.errors import StudyError
 from dse.silicon.netlist import (
     CONSTANT_0,
     CONSTANT_1,
-    Instance,
-    Netlist,
     cell_faults,
     read_netlist,
 )
 from tests.silicon.toy import netlist, toy, yosys_json
-
-
-def test_a_netlist() -> None:
-    written = yosys_json(("clk", "d"), ("q",), {"ff": "DFF CK=clk D=d Q=q", "t": "INV A=1 Y=n"})
-    expected = Netlist(
-        top="top",
-        inputs={"clk": (2,), "d": (3,)},
-        outputs={"q": (4,)},
-        instances=(
-            Instance("ff", "DFF", {"CK": 2, "D": 3, "Q": 4}),
-            Instance("t", "INV", {"A": CONSTANT_1, "Y": 5}),
-        ),
-        net_count=6,
-        net_names={2: "clk", 3: "d", 4: "q", 5: "n"},
-    )
-    assert read_netlist(written, top="top") == expected
 
 
 def test_ports_of_several_bits() -> None:

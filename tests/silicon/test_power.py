@@ -76,23 +76,6 @@ def test_every_net_is_charged() -> None:
         assert high - low == pytest.approx(3 * (loads_f * rate).sum() / 2 / NS)
 
 
-def test_nothing_that_changes_leaves_leakage_and_the_clock() -> None:
-    found = power(path(), quiet(path()))
-    assert found.dynamic_w == found.settled_w == pytest.approx(0.056 * PJ / NS)
-    assert found.leakage_w == pytest.approx(19 * NW)
-    logic = netlist(("clk", "a"), ("y",), {"inv": "INV A=a Y=y"})
-    unclocked = power(logic, quiet(logic))
-    assert unclocked.dynamic_w == 0
-    assert unclocked.leakage_w == pytest.approx(1 * NW)
-
-
-def test_twice_the_clock_is_twice_the_dynamic_power() -> None:
-    slow, fast = (power(path(), counted_path(), period) for period in (2 * NS, 1 * NS))
-    assert fast.dynamic_w == pytest.approx(2 * slow.dynamic_w)
-    assert fast.settled_w == pytest.approx(2 * slow.settled_w)
-    assert fast.leakage_w == slow.leakage_w
-
-
 def test_tables_count_by_their_conditions_and_related_pins() -> None:
     """D of a flip-flop takes 0.001 pJ while CK is 0: the rest of the time nothing.
 

@@ -9,7 +9,7 @@ import pytest
 
 from dse.errors import ArgumentError, StudyError
 from dse.silicon import simulation
-from dse.silicon.netlist import CONSTANT_1, Instance, Netlist
+from dse.silicon.netlist import Instance, Netlist
 from dse.silicon.simulation import Activity, simulate_gates
 from dse.silicon.timing import Delay, Timing
 from tests.silicon.netlists import LIBRARY
@@ -70,18 +70,6 @@ def test_a_pulse_passes_if_it_is_as_long_as_the_delay(xor_ps: float, toggles: in
     assert found.high[6] == pytest.approx(1 - low, rel=1e-12)
 
 
-def test_the_clock_and_its_flip_flops() -> None:
-    drawn = netlist(("dff", {"D": A, "K": CLOCK, "Q": 5, "N": 6}), ports="a")
-    found = run(drawn, [30.0], cycles=9, warm_up=2)
-    assert found.toggles.tolist() == [0, 0, 14, 7, 0, 7, 7]
-    assert found.high[CLOCK] == 0.5
-    # 1 in 4 of 7 cycles; each rise and fall 30 ps after the clock
-    assert found.high[5] == pytest.approx((4 * 70 + 3 * 30) / 700, rel=1e-12)
-    assert found.outputs["z"].ravel().tolist() == [True, True, False] + [True, False] * 3
-    assert found.known["z"].ravel().tolist() == [False] + [True] * 8
-    assert found.notes == ()
-
-
 def test_a_state_that_nothing_sets_stays_unknown() -> None:
     """A flip-flop that halves the clock begins anywhere; three values follow it to the output."""
     drawn = netlist(
@@ -118,15 +106,6 @@ def test_a_reset_makes_states_known_and_is_refused_later() -> None:
     assert str(error.value) == (
         "cycle 2 after the warm-up: clears and presets act only during the warm-up; make it longer"
     )
-
-
-def test_an_unknown_clear_makes_unknown_what_it_would_change() -> None:
-    drawn = netlist(
-        ("dff", {"D": 5, "K": CLOCK, "Q": 5}),
-        ("dffr", {"D": CONSTANT_1, "K": CLOCK, "R": 5, "Q": 6}),
-        ports="a",
-    )
-    assert not run(drawn, [1.0, 1.0]).known["z"].any()
 
 
 def chain(stages: int) -> tuple[Netlist, list[float]]:

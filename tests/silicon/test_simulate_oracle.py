@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dse.silicon import gates, simulation
 from dse.silicon.simulation import Activity, simulate_gates
 from tests.silicon.netlists import LIBRARY, Case, Events, made
 
@@ -63,36 +61,3 @@ def test_what_is_called_known_does_not_depend_on_the_first_state(case: Case) -> 
     other, _, _ = by_events(case, first=1)
     known = found.known["z"][WARM_UP:]
     assert (found.outputs["z"][WARM_UP:] == other)[known].all()
-
-
-@settings(max_examples=60, deadline=None)
-@given(cases)
-def test_settled_transitions_are_those_between_cycles(case: Case) -> None:
-    found = activity(case)
-    outputs, _, _ = by_events(case)
-    nets = list(case.netlist.outputs["z"])
-    later = np.sum(outputs[1:] != outputs[:-1], axis=0)
-    first = found.settled[nets] - later
-    assert set(first.tolist()) <= {0, 1}  # from the warm-up to the first cycle counted
-    assert np.all(found.toggles >= found.settled)
-    assert np.all((found.toggles - found.settled) % 2 == 0)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_without_delays_there_are_no_glitches(seed: int) -> None:
-    found = activity(made(seed, gates=60, flip_flops=4, slowest=0, cycles=20))
-    assert found.toggles.tolist() == found.settled.tolist()
-
-
-def test_blocks_and_pieces_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    case = made(7, gates=200, flip_flops=8, slowest=20, cycles=90)
-    whole = activity(case)
-    assert (whole.toggles > whole.settled).any()
-    limits = {"PIECE": (simulation,), "_BLOCK": (simulation,), "MOST_CYCLES": (simulation, gates)}
-    for limit, module in ((one, module) for one in limits for module in limits[one]):
-        monkeypatch.setattr(module, limit, 7)
-        part = activity(case)
-        assert part.toggles.tolist() == whole.toggles.tolist()
-        assert part.settled.tolist() == whole.settled.tolist()
-        assert part.high.tolist() == whole.high.tolist()
-        assert part.outputs["z"].tolist() == whole.outputs["z"].tolist()

@@ -171,15 +171,6 @@ def test_faults_are_named(expected: str) -> None:
     assert str(caught.value) == expected
 
 
-def test_a_clock_that_is_no_input() -> None:
-    with pytest.raises(StudyError) as caught:
-        analyse(path(), toy(), clock="clock")
-    assert str(caught.value) == (
-        "clock: 'clock'; the clock is an input of one bit; name it with --clock-port; "
-        "did you mean 'clk'?"
-    )
-
-
 GATES = {
     "INV": [("A", -1, 0.02)],
     "BUF": [("A", 1, 0.04)],

@@ -12,7 +12,7 @@ import pytest
 import dse
 from dse.contract import Core
 from dse.cores.characterised import FAMILIES
-from dse.errors import PluginError, StudyError
+from dse.errors import PluginError
 from dse.plugins import registry
 from dse.study import provided, study
 from tests.conftest import ROOT, Write, run_dse
@@ -134,25 +134,6 @@ def test_a_record_of_ones_own_is_taken_by_what_it_provides(write: Write) -> None
     for other in (record.replace(", integer: true", ""), record.replace("high: 2", "high: 65")):
         write(other, "mine.yaml")
         assert "a law over real numbers or wide ranges: name it by `core`" in notes(write(text))
-
-
-OTHER = "mine.csv, des"
-
-
-def test_a_table_of_ones_own_stands_beside_published_cores(write: Write) -> None:
-    write("design,area_um2,clock_mhz,bandwidth_gbps\nfast,9000,2000,61\n", "mine.csv")
-    among = "node: 65 nm, among: [subterranean_65nm, mine.csv], values: {payload: 128 bit}"
-    result = dse.run(write(AEAD.replace("node: 65 nm", among)))
-    (row,) = result.front.to_dict("records")
-    assert row["aead.mine_fast"] == 2
-    assert row["area_m2"] == pytest.approx(2 * 9000e-12)
-    assert "several nodes" not in notes(write(AEAD.replace("node: 65 nm", among)))
-    with pytest.raises(StudyError, match=r"stages\.0\.among\.1: 'des'; core 'des' provides des"):
-        notes(
-            write(AEAD.replace("node: 65 nm", among.replace("subterranean_65nm, mine.csv", OTHER)))
-        )
-    several = among.replace("node: 65 nm, ", "")
-    assert "a node that is not stated" in notes(write(AEAD.replace("node: 65 nm", several)))
 
 
 def test_a_plug_in_that_is_broken_is_said(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -193,12 +193,16 @@ def test_parameters_name_designs_and_choose_among_them(write) -> None:
     path = write(STUDY)
     designs = problem_of(path).stages[0].designs
     assert designs.names[:3] == ("unroll1_flat", "unroll1_deep", "unroll2_flat")
-    some = problem_of(path, ("aes.parameters", "{unroll: {from: 2, to: 4}, style: [flat]}"))
+    some = problem_of(path, ("aes.parameters", "{unroll: [2, 4], style: [flat]}"))
     assert some.stages[0].designs.names == ("unroll2_flat", "unroll4_flat")
     assert some.stages[0].designs.metrics.area_m2.tolist() == [200e-12, 400e-12]
     assert faults(path, ("aes.parameters", "{unrol: [1], unroll: [3]}")) == [
         "stages.0.parameters.unrol: cores.csv has no column 'unrol'; did you mean 'unroll'?",
         "stages.0.parameters.unroll: 3; no row has this value; known: 1, 2, 4",
+    ]
+    rule = "rows of a table are chosen by values, not by a range; write a list of values"
+    assert faults(path, ("aes.parameters", "{unroll: {from: 2, to: 4}}")) == [
+        f"stages.0.parameters.unroll: {rule}"
     ]
 
 

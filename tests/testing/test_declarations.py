@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from dse.contract import Column, Falling, Objective, Requirement, Rising, objective, requirement
@@ -18,7 +17,6 @@ from dse.testing.quantities import (
     check_at_most,
     check_bounds,
     check_directions,
-    check_growth,
     check_settled,
     check_stages,
     drawn_systems,
@@ -50,7 +48,7 @@ def halved_bit_per_s(*, capacity_bit_per_s: Rising[Column]):
     return 0.5 * capacity_bit_per_s
 
 
-@objective(source="a test", over_stages="sum", grows_with_instances=True)
+@objective(source="a test", over_stages="sum")
 def spare_m2(*, stage_area_m2: Rising[tuple[Column, ...]]):
     """A tenth of each stage."""
     total = 0.0
@@ -121,10 +119,6 @@ CASES = {
     "over_stages": (
         replace(spare_m2, over_stages="largest"),
         "declares over_stages='largest', but",
-    ),
-    "grows_with_instances": (
-        replace(halved_bit_per_s, grows_with_instances=True),
-        "declares that it grows with instances, but a system has",
     ),
     "settled_while": (
         replace(heat_w, settled_while={"dynamic_energy_j_per_bit": "clocks_meet"}),
@@ -221,8 +215,6 @@ def test_no_declaration_of_a_quantity_can_be_made_up(name: str) -> None:
         assert FALSE in refused(
             check_at_most, plugin, drawn, at_most=("offload_stream_bit_per_s", column)
         )
-    if not plugin.grows_with_instances and name not in GROWS:
-        assert FALSE in refused(check_growth, plugin, drawn, grows_with_instances=True)
     if plugin.settled_while:
         for other in {*plugin.rises_with, *plugin.falls_with} - {*plugin.settled_while} - SETTLES:
             wrong = {**plugin.settled_while, other: "clocks_meet"}
@@ -230,7 +222,6 @@ def test_no_declaration_of_a_quantity_can_be_made_up(name: str) -> None:
             assert FALSE in found or "no random system tries" in found
 
 
-GROWS = {"area_m2"}
 SETTLES = {
     *("stage_round_s", "rounds_s", "passing_s_per_byte", "common_rounds_bit", "serial_tasks"),
     *("throughput_bit_per_s", "attachment_power_w"),
@@ -244,16 +235,3 @@ def test_no_bound_of_a_requirement_can_be_turned_round(name: str) -> None:
     if plugin.quantity:
         turned = {"at_most": plugin.at_least, "at_least": plugin.at_most}
         assert FALSE in refused(check_bounds, plugin, {}, **turned)
-
-
-def test_random_systems_are_systems() -> None:
-    """Some reach what is demanded and some do not; nothing of them is NaN or negative."""
-    throughput = OBJECTIVES["throughput_bit_per_s"]
-    shares = []
-    for systems in drawn_systems(throughput, 1, {}):
-        names = [quantity.name for quantity in systems.graph.objectives if not quantity.partial]
-        for name in names:
-            assert (systems.column(name) >= 0).all(), name
-        if "workload_rate_bit_per_s" in systems.inputs:
-            shares.append(systems.feasible.mean())
-    assert 0.1 < np.mean(shares) < 0.9
