@@ -106,14 +106,14 @@ def test_fronts_are_those_of_all_designs_where_every_limit_is_tiny(
         monkeypatch.setattr(compose, name, value)
     monkeypatch.setattr(compose.Composer, "bounds_first", lambda _, scenarios: scenarios)
     monkeypatch.setattr(fleets, "WHOLE", whole)
-    pruned, opened = [], fleets.Node._hopeful
+    pruned, opened = [], fleets.Node._stage_hopeful
 
     def examined(*given: Any) -> np.ndarray:
         found = opened(*given)
         pruned.append(len(found) - found.sum())
         return found
 
-    monkeypatch.setattr(fleets.Node, "_hopeful", examined)
+    monkeypatch.setattr(fleets.Node, "_stage_hopeful", examined)
     for seed in seeds:
         for written in (random_study, without_rate(random_study), offload_study, waiting_study):
             problem = random_problem(seed, tmp_path, written)

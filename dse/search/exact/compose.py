@@ -28,6 +28,7 @@ from dse.model.problem import Problem
 from dse.model.space import Index, blocks
 from dse.model.stage import stage_parts
 from dse.search.archive import Archive, Progress
+from dse.search.exact.chains import Chains
 from dse.search.exact.fleets import fleet_kinds, nodes_of
 from dse.search.exact.partial import (
     MOST_FLEETS,
@@ -276,7 +277,7 @@ class Composer:
                 for some, wanted, enough in node.alike():
                     self._show()
                     with suppress(NotComposedError):
-                        chains = some.chained(wanted, enough)
+                        chains = Chains(some, some.listed(wanted, enough), wanted, enough).best()
                         for rows in np.array_split(some.rows, -(-len(some.rows) // BATCH)):
                             open_[rows] = False
                             open_[self._close(scenarios, rows, chains)] = True

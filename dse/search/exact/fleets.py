@@ -35,7 +35,7 @@ from dse.model.bounds import Bounds
 from dse.model.evaluation import distinct_rows
 from dse.model.fleet import STAGE_CAPACITY, STAGE_COLUMNS, Fleet, Traits
 from dse.model.front import nondominated
-from dse.model.influence import JOINS, Influence, beside_stages
+from dse.model.influence import Influence, beside_stages
 from dse.model.space import Block, Index, Space, as_index, one_block
 from dse.model.stage import ROUNDING, SHARED_COLUMNS, Columns, StageParts, dependent_streams
 from dse.search.exact.partial import blocks_within, expanded, open_fleet
@@ -58,9 +58,6 @@ BAND = 1.25
 
 _FEW, _TOGETHER = 256, 16_384
 """Labels are bounded if they are more, and so many together."""
-
-_PAIRS, _BLOCK = 20_000_000, 64
-"""Most pairs of partial chains and fleets of a stage, and partial chains compared at once."""
 
 _MOST = np.finfo(float).max
 """Replaces infinity in comparisons."""
@@ -277,7 +274,7 @@ class StageFleets:
             capped = {name: np.minimum(some.traits[name], enough) for name in capacities}
             traits = {**some.traits, **capped}
             pairs = [(traits[name], want) for name, want in wanted.items()]
-            best = nondominated(_signed(pairs, len(some)))
+            best = nondominated(signed(pairs, len(some)))
             spend(FILTER * len(best) + SORT * int(best.sum()))
             kept = some.take(best)
             kept = kept.take(hopeful(kept.traits, kept.traits))
@@ -425,13 +422,13 @@ class _Growth:
                 pairs += [(values * carried, (low, high)), (carried, (high, low))]
             else:
                 pairs.append((values, (low, high)))
-        signed = _signed(pairs, len(index))
-        rows = np.flatnonzero(nondominated(signed))
-        spend(len(signed) * len(rows) // SORTED)
-        return index[rows[distinct_rows(signed[rows])]]
+        losses = signed(pairs, len(index))
+        rows = np.flatnonzero(nondominated(losses))
+        spend(len(losses) * len(rows) // SORTED)
+        return index[rows[distinct_rows(losses[rows])]]
 
 
-def _signed(columns: Iterable[tuple[Column, tuple[bool, bool]]], count: int) -> Matrix:
+def signed(columns: Iterable[tuple[Column, tuple[bool, bool]]], count: int) -> Matrix:
     """Return wanted columns as losses, (count, columns), without constant and equal ones.
 
     Each comes with whether its low and its high values are wanted.
@@ -515,7 +512,7 @@ class Node:
             some = replace(self, rows=self.rows[own], scenarios=self.scenarios[own])
             yield some, wanted, float(key[-1])
 
-    def _lists(self, wanted: Wanted, enough: float) -> list[Fleets]:
+    def listed(self, wanted: Wanted, enough: float) -> list[Fleets]:
         """Return the fleets of each stage that may lead to the front, without replaceable ones.
 
         All lists are empty if one is.  Raise `TooManyLabelsError` if they are too many.
@@ -550,98 +547,14 @@ class Node:
         most = [float(high[name][0]) for name in self.influence.capacities for high in others]
         return min([enough, *most])
 
-    def chained(self, wanted: Wanted, enough: float) -> Index:
-        """Return chains of listed fleets, of which one is as good as any chain.
-
-        Stages are joined one by one.  A partial chain is dropped if another is as good in every
-        wanted trait: the same fleets complete both.  More capacity than the other part has is of
-        no use, so a part is joined only below the level at which another is as good in all else.
-        Shape (n, axes): positions on the axes of all stages.
-
-        Raises
-        ------
-        TooManyLabelsError
-            They are too many.
-        """
-        lists = self._lists(wanted, enough)
-        order = sorted(range(len(lists)), key=lambda stage: len(lists[stage]))
-        picks = np.zeros((len(lists[order[0]]), len(lists)), dtype=np.intp)
-        picks[:, order[0]] = np.arange(len(picks))
-        known = {place: some.hull for place, some in enumerate(lists)}
-        for turn, stage in enumerate(order[1:], start=1):
-            fleets = np.zeros((len(lists[stage]), len(lists)), dtype=np.intp)
-            fleets[:, stage] = np.arange(len(fleets))
-            if len(picks) * len(fleets) > _PAIRS:
-                raise self.stages[stage].too_many
-            first, until = self._level(lists, order[:turn], picks, wanted, enough)
-            second, other = self._level(lists, [stage], fleets, wanted, enough)
-            level = np.maximum(first[:, np.newaxis], second)
-            pairs = np.argwhere((level < until[:, np.newaxis]) & (level < other))
-            kept = picks[:0]
-            for some in np.array_split(pairs, -(-len(pairs) // fitting(PORTION, BYTE)) or 1):
-                made = picks[some[:, 0]] + fleets[some[:, 1]]
-                traits = {k: lists[k].take(made[:, k]).traits for k in order[: turn + 1]}
-                own = {place: (one, one) for place, one in traits.items()}
-                kept = np.concatenate([kept, made[self._hopeful(known, own, len(made))]])
-                levels, rest = self._measured(lists, order[: turn + 1], kept, wanted, enough)
-                best = nondominated(np.column_stack([levels, rest]))
-                spend(len(best) * int(best.sum()) // SORTED + SORT * len(best) + CALL)
-                kept = kept[best]
-                if len(kept) > MOST_LABELS:
-                    raise self.stages[stage].too_many
-            picks = kept
-        return np.concatenate([a.positions[k] for a, k in zip(lists, picks.T, strict=True)], axis=1)
-
-    def _measured(
-        self,
-        lists: Sequence[Fleets],
-        stages: Sequence[int],
-        picks: NDArray[np.intp],
-        wanted: Wanted,
-        enough: float,
-    ) -> tuple[Column, Matrix]:
-        """Return the level of partial chains, their negative capacity, and other wanted traits."""
-        influence, pairs, level = self.influence, [], np.zeros(len(picks))
-        for name, (low, high) in wanted.items():
-            each = [lists[stage].traits[name][picks[:, stage]] for stage in stages]
-            if name in influence.joined:
-                each = [reduce(JOINS[influence.over_stages(name)], each)]
-            if name in influence.capacities and high:
-                level, high = -np.minimum(each[0], enough), False
-            pairs += [(values, (low, high)) for values in each]
-        return level, _signed(pairs, len(picks))
-
-    def _level(
-        self,
-        lists: Sequence[Fleets],
-        stages: Sequence[int],
-        picks: NDArray[np.intp],
-        wanted: Wanted,
-        enough: float,
-    ) -> tuple[Column, Column]:
-        """Return the level of partial chains, and the one at which another is as good besides."""
-        level, rest = self._measured(lists, stages, picks, wanted, enough)
-        until, order, left = np.full(len(level), np.inf), np.argsort(level), np.arange(0)
-        for first in range(0, len(order), _BLOCK):
-            some = order[first : first + _BLOCK]
-            left = np.concatenate([left, some])
-            spend(len(left) * len(some) // _FEW + CALL)
-            ended = level[left, np.newaxis] < level[some]
-            for column in rest.T:
-                ended &= column[left, np.newaxis] >= column[some]
-            over = ended.any(axis=1)
-            until[left[over]] = level[some[ended[over].argmax(axis=1)]]
-            left = left[~over]
-        return level, until
-
     def _stage_hopeful(
         self, lists: Mapping[int, Fleets], stage: int, low: Traits, high: Traits
     ) -> Flags:
         """Return which labels of a stage may lead to the front in some scenario, if not few."""
         known = {place: some.hull for place, some in lists.items()}
-        return self._hopeful(known, {stage: (low, high)}, len(next(iter(low.values()))))
+        return self.hopeful(known, {stage: (low, high)}, len(next(iter(low.values()))))
 
-    def _hopeful(self, known: Mapping[int, Ends], own: Mapping[int, Ends], count: int) -> Flags:
+    def hopeful(self, known: Mapping[int, Ends], own: Mapping[int, Ends], count: int) -> Flags:
         """Return which of `count` partial chains may lead to the front in some scenario.
 
         `own` are the traits of their stages, and `known` those of others.  Few are not examined.
