@@ -28,16 +28,17 @@ from dse.model.problem import Problem
 from dse.model.space import Index, blocks
 from dse.model.stage import stage_parts
 from dse.search.archive import Archive, Progress
-from dse.search.exact.fleets import Fleets, fleet_kinds, nodes_of
+from dse.search.exact.chains import Chains
+from dse.search.exact.fleets import fleet_kinds, nodes_of
 from dse.search.exact.partial import (
     MOST_FLEETS,
     Batch,
     Decision,
     Enclosed,
     PartialDesigns,
-    blocks_of,
     blocks_within,
     counts_of,
+    listed_of,
     seeds,
     weighed,
 )
@@ -174,9 +175,6 @@ class Incumbents:
 class Composer:
     """Composes the front of a problem."""
 
-    splits = True
-    """Whether too many partial designs are completed in portions."""
-
     def __init__(
         self, problem: Problem, archive: Archive, progress: Progress | None = None
     ) -> None:
@@ -267,6 +265,7 @@ class Composer:
 
     def drop_replaceable_fleets(self, scenarios: Index) -> Index:
         """Close scenarios with the fleets that none replaces."""
+        self.log.reduction = "drop replaceable fleets"
         for first in range(0, len(scenarios), BATCH):
             self._seed(self._batch(scenarios[first : first + BATCH]))
         open_ = np.ones(len(scenarios), dtype=bool)
@@ -275,10 +274,10 @@ class Composer:
                 for some, wanted, enough in node.alike():
                     self._show()
                     with suppress(NotComposedError):
-                        lists = some.listed(wanted, enough)
+                        chains = Chains(some, some.listed(wanted, enough), wanted, enough).best()
                         for rows in np.array_split(some.rows, -(-len(some.rows) // BATCH)):
                             open_[rows] = False
-                            open_[self._close(scenarios, rows, lists)] = True
+                            open_[self._close(scenarios, rows, chains)] = True
         return scenarios[open_]
 
     def bound_and_close(self, scenarios: Index) -> Index:
@@ -314,16 +313,16 @@ class Composer:
         return np.concatenate(found)
 
     def _close(
-        self, scenarios: Index, rows: NDArray[np.intp], lists: Sequence[Fleets] | None = None
+        self, scenarios: Index, rows: NDArray[np.intp], chains: Index | None = None
     ) -> NDArray[np.intp]:
         """Close scenarios together, in halves if those are too many, and return the open rows."""
         try:
-            left = self._remaining(scenarios[rows], lists)
+            left = self._remaining(scenarios[rows], chains)
         except NotComposedError:
             if len(rows) == 1:
                 return rows
-            halves = (self._close(scenarios, half, lists) for half in np.array_split(rows, 2))
-            return np.concatenate([*halves])
+            halves = np.array_split(rows, 2)
+            return np.concatenate([self._close(scenarios, one, chains) for one in halves])
         except TooMuchWorkError:
             return rows
         with suppress(TooMuchWorkError):  # also if the work ends with this evaluation
@@ -331,7 +330,7 @@ class Composer:
         return rows[:0]
 
     def _remaining(
-        self, scenarios: Index, lists: Sequence[Fleets] | None = None, *, behind: bool = True
+        self, scenarios: Index, chains: Index | None = None, *, behind: bool = True
     ) -> Index:
         """Return the designs of scenarios that may be on the front, or count nothing of them.
 
@@ -341,15 +340,15 @@ class Composer:
         try:
             batch = self._batch(scenarios)
             self._seed(batch)  # bounds are compared with these
-            if lists is None:
-                self._narrow(batch)
-            else:
-                self._narrow_to(batch, lists)
+            if chains is not None:
+                self._take(batch, chains)
+                return np.concatenate(self._left)
+            self._narrow(batch)
             others = [stage for stage in self._by_size if stage not in batch.open]
             if others and not behind:
                 raise NotComposedError("bounds leave too many fleets of a stage")
             order = sorted(batch.open, key=lambda stage: len(batch.open[stage]))
-            left = [*blocks_of(batch, order, self.most)]
+            left = [listed_of(batch, stage) for stage in order[1:]]
             for stage in others:
                 left += counts_of(batch, stage)
             self._join(batch, batch.open[order[0]] if order else batch.rows, left, order[:1])
@@ -378,22 +377,19 @@ class Composer:
                 except NotComposedError:
                     del self.log[before:]
 
-    def _narrow_to(self, batch: Batch, lists: Sequence[Fleets]) -> None:
-        """Bound the listed fleets of each stage."""
-        self.log.reduction = "drop replaceable fleets"
-        count = len(batch.index)
-        check_rows(count * max(map(len, lists)), self.most)
-        left = math.prod(map(len, lists))
-        self.log.settle(count * (math.prod(self.fleets) - left))
-        for stage, fleets in enumerate(lists):
-            places = self.parts[stage].places
-            batch.narrow(stage, batch.rows.expand(places, fleets.positions))
-        for stage, rows in enumerate([batch.open[stage] for stage in range(len(lists))]):
-            known = {stage: partial(Batch.exact, stage=stage)}
-            batch.narrow(stage, rows.take(self._bound(batch, rows, known, batch.ways({stage}))))
-        self.log.reduction = "join stages"
-
     # --- whole designs
+
+    def _take(self, batch: Batch, chains: Index) -> None:
+        """Take chains of fleets (n, axes) of each scenario, as far as bounds leave them open."""
+        self.log.settle(len(batch.index) * (math.prod(self.fleets) - len(chains)))
+        known: dict[int, Enclosed] = {
+            k: partial(Batch.exact, stage=k) for k in range(len(self.parts))
+        }
+        places = [place for part in self.parts for place in part.places]
+        some = max(1, self.most // len(batch.index))
+        for first in range(0, len(chains), some):
+            rows = batch.rows.expand(places, chains[first : first + some])
+            self._finish(rows.take(self._bound(batch, rows, known, batch.ways(known))).index)
 
     def _join(
         self, batch: Batch, rows: PartialDesigns, left: Sequence[Decision], done: Collection[int]
@@ -414,8 +410,6 @@ class Composer:
         if not len(rows) or made[-1] <= self.most:
             yield rows
             return
-        if not self.splits:
-            check_rows(int(made[-1]), self.most)
         portion = (made - 1) // max(1, self.most // 2)
         starts = np.unique(portion, return_index=True)[1]
         for own in np.split(np.arange(len(rows)), starts[1:]):
@@ -429,9 +423,7 @@ class Composer:
         rows = decision.join(rows.take((weights > 0)[rows.scenario]))
         known: dict[int, Enclosed] = {k: partial(Batch.exact, stage=k) for k in done}
         known[decision.stage] = decision.enclosed
-        if isinstance(decision.each, int):
-            return rows.take(self._bound(batch, rows, known, weights * decision.each))
-        return rows.take(self._bound(batch, rows, known, weights, decision.each[rows.block]))
+        return rows.take(self._bound(batch, rows, known, weights * decision.each))
 
     def _bound(
         self,
@@ -439,12 +431,11 @@ class Composer:
         rows: PartialDesigns,
         known: Mapping[int, Enclosed],
         weights: NDArray[np.object_],
-        each: NDArray[np.intp] | int = 1,
     ) -> NDArray[np.bool_]:
         """Return which rows may lead to the front.
 
-        `known` encloses the chosen stages.  A row has as many designs as the weight of its scenario
-        times `each`.
+        `known` encloses the chosen stages.  A row has as many designs as the weight of its
+        scenario.
         """
         spend(CALL)
         missed, worse = np.zeros((2, len(rows)), dtype=bool)
@@ -456,10 +447,8 @@ class Composer:
             missed[own] = (violation > 0).any(axis=1)
             hopeful = own[~missed[own]]
             worse[hopeful] = self._dominated(loss[~missed[own]])
-        each = np.broadcast_to(each, len(rows))
-        missing = weighed(rows.scenario[missed], weights, each[missed])
-        self.log.settle(missing, infeasible=True)
-        self.log.settle(weighed(rows.scenario[worse], weights, each[worse]))
+        self.log.settle(weighed(rows.scenario[missed], weights), infeasible=True)
+        self.log.settle(weighed(rows.scenario[worse], weights))
         return ~(missed | worse)
 
 
@@ -501,8 +490,6 @@ class Between(Batch):
 
 class BetweenComposer(Composer):
     """Composes the designs that may beat others between two values of a number."""
-
-    splits = False
 
     def __init__(
         self, ends: tuple[Problem, Problem], worst: NDArray[np.float64], column: int | None

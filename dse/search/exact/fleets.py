@@ -21,7 +21,7 @@ as D, also in its band.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
 from itertools import pairwise
@@ -272,7 +272,9 @@ class StageFleets:
             some = kept.with_others(some)
             capacities = self.influence.capacities
             capped = {name: np.minimum(some.traits[name], enough) for name in capacities}
-            best = nondominated(_signed({**some.traits, **capped}, wanted, len(some)))
+            traits = {**some.traits, **capped}
+            pairs = [(traits[name], want) for name, want in wanted.items()]
+            best = nondominated(signed(pairs, len(some)))
             spend(FILTER * len(best) + SORT * int(best.sum()))
             kept = some.take(best)
             kept = kept.take(hopeful(kept.traits, kept.traits))
@@ -300,11 +302,16 @@ class StageFleets:
         )
         useful = max(self.floor, enough if more else 0.0)
         growth = _Growth(self, columns, hopeful, useful, (self.floor, np.inf))
-        for some in growth.bands() if banded else [growth]:
-            for clock in self.clocks:
-                index = some.best(clock)
-                for first in range(0, len(index), PORTION):
-                    yield self._carrying(index[first : first + PORTION])
+        try:
+            for some in growth.bands() if banded else [growth]:
+                for clock in self.clocks:
+                    index = some.best(clock)
+                    for first in range(0, len(index), PORTION):
+                        yield self._carrying(index[first : first + PORTION])
+        except TooManyLabelsError:
+            if not banded:
+                raise
+            yield from self._examined()
 
     def most(self, place: int) -> float:
         """Return the most bandwidth that a design can add."""
@@ -408,28 +415,29 @@ class _Growth:
         spend(SORT * len(index) + CALL)
         fleet = self._fleet(index, left)
         carried = fleet.peak_bit_per_s
-        columns, wanted = {"": -np.minimum(carried, self.useful)}, {"": (True, False)}
+        pairs = [(np.minimum(carried, self.useful), (False, True))]
         for name, (low, high) in self.wanted.items():
             values = fleet.column(name)
-            columns[name], wanted[name] = values, (low, high)
             if name.endswith(PER_BIT):
-                columns[name] = values * carried
-                columns[name + "carried"], wanted[name + "carried"] = carried, (high, low)
-        signed = _signed(columns, wanted, len(index))
-        rows = np.flatnonzero(nondominated(signed))
-        spend(len(signed) * len(rows) // SORTED)
-        return index[rows[distinct_rows(signed[rows])]]
+                pairs += [(values * carried, (low, high)), (carried, (high, low))]
+            else:
+                pairs.append((values, (low, high)))
+        losses = signed(pairs, len(index))
+        rows = np.flatnonzero(nondominated(losses))
+        spend(len(losses) * len(rows) // SORTED)
+        return index[rows[distinct_rows(losses[rows])]]
 
 
-def _signed(traits: Mapping[str, Column], wanted: Wanted, count: int) -> Matrix:
-    """Return wanted columns as losses, (count, columns), without constant and equal ones."""
+def signed(columns: Iterable[tuple[Column, tuple[bool, bool]]], count: int) -> Matrix:
+    """Return wanted columns as losses, (count, columns), without constant and equal ones.
+
+    Each comes with whether its low and its high values are wanted.
+    """
     found = {b"": np.zeros(count)}
-    for name, values in traits.items():
+    for values, both in columns:
         finite = np.clip(np.broadcast_to(values, count), -_MOST, _MOST)
-        wants = [
-            sign * finite for sign, want in zip((1.0, -1.0), wanted[name], strict=True) if want
-        ]
-        found |= {column.tobytes(): column for column in wants if np.ptp(column) > 0}
+        wants = [sign * finite for sign, want in zip((1.0, -1.0), both, strict=True) if want]
+        found |= {column.tobytes(): column for column in wants if count and np.ptp(column) > 0}
     return np.stack([*found.values()], axis=1)
 
 
@@ -478,7 +486,7 @@ class Node:
 
     def _bounds(self, index: Index, known: Mapping[int, Ends], count: int) -> tuple[Matrix, Matrix]:
         """Return the least losses and violations of `count` such sets of designs."""
-        spend(ROW * count + CALL)
+        spend(ROW * count // 6 + CALL)  # the stages are enclosed already
         return self.influence.bounds.best(self._columns(index, known), count)
 
     def alike(self) -> Iterator[tuple[Node, Wanted, float]]:
@@ -513,7 +521,7 @@ class Node:
         order = sorted(range(len(self.stages)), key=lambda stage: self.stages[stage].count)
         for last in (False, True):  # the lists of the others narrow the bounds
             for stage in order:
-                hopeful = partial(self._hopeful, found, stage)
+                hopeful = partial(self._stage_hopeful, found, stage)
                 try:
                     if stage in found:
                         traits = found[stage].traits
@@ -539,23 +547,36 @@ class Node:
         most = [float(high[name][0]) for name in self.influence.capacities for high in others]
         return min([enough, *most])
 
-    def _hopeful(self, lists: Mapping[int, Fleets], stage: int, low: Traits, high: Traits) -> Flags:
+    def _stage_hopeful(
+        self, lists: Mapping[int, Fleets], stage: int, low: Traits, high: Traits
+    ) -> Flags:
         """Return which labels of a stage may lead to the front in some scenario, if not few."""
-        count = len(next(iter(low.values())))
-        found = np.full(count, count <= _FEW)
         known = {place: some.hull for place, some in lists.items()}
+        return self.hopeful(known, {stage: (low, high)}, len(next(iter(low.values()))))
+
+    def hopeful(self, known: Mapping[int, Ends], own: Mapping[int, Ends], count: int) -> Flags:
+        """Return which of `count` partial chains may lead to the front in some scenario.
+
+        `own` are the traits of their stages, and `known` those of others.  Few are not examined.
+        """
+        found = np.full(count, count <= _FEW)
         for first in range(0, count, _TOGETHER):
             for scenario in self.scenarios:
                 rows = first + np.flatnonzero(~found[first : first + _TOGETHER])
                 if not len(rows):
                     break
-                least = {name: values[rows] for name, values in low.items()}
-                most = least if high is low else {name: high[name][rows] for name in low}
-                both = {**known, stage: (least, most)}
+                both = {**known, **{stage: _some(ends_, rows) for stage, ends_ in own.items()}}
                 loss, violation = self._bounds(scenario[np.newaxis], both, len(rows))
                 met = (violation <= 0).all(axis=1)
                 found[rows[met]] = ~self.dominated(loss[met])
         return found
+
+
+def _some(pair: Ends, rows: NDArray[np.intp]) -> Ends:
+    """Return some rows of the ends of traits, which may be the same."""
+    low, high = pair
+    least = {name: values[rows] for name, values in low.items()}
+    return least, least if high is low else {name: values[rows] for name, values in high.items()}
 
 
 def fleet_kinds(
