@@ -36,9 +36,9 @@ from dse.search.exact.partial import (
     Decision,
     Enclosed,
     PartialDesigns,
+    blocks_of,
     blocks_within,
     counts_of,
-    listed_of,
     seeds,
     weighed,
 )
@@ -174,6 +174,9 @@ class Incumbents:
 
 class Composer:
     """Composes the front of a problem."""
+
+    splits = True
+    """Whether too many partial designs are completed in portions."""
 
     def __init__(
         self, problem: Problem, archive: Archive, progress: Progress | None = None
@@ -348,7 +351,7 @@ class Composer:
             if others and not behind:
                 raise NotComposedError("bounds leave too many fleets of a stage")
             order = sorted(batch.open, key=lambda stage: len(batch.open[stage]))
-            left = [listed_of(batch, stage) for stage in order[1:]]
+            left = [*blocks_of(batch, order, self.most)]
             for stage in others:
                 left += counts_of(batch, stage)
             self._join(batch, batch.open[order[0]] if order else batch.rows, left, order[:1])
@@ -410,6 +413,8 @@ class Composer:
         if not len(rows) or made[-1] <= self.most:
             yield rows
             return
+        if not self.splits:
+            check_rows(int(made[-1]), self.most)
         portion = (made - 1) // max(1, self.most // 2)
         starts = np.unique(portion, return_index=True)[1]
         for own in np.split(np.arange(len(rows)), starts[1:]):
@@ -423,7 +428,9 @@ class Composer:
         rows = decision.join(rows.take((weights > 0)[rows.scenario]))
         known: dict[int, Enclosed] = {k: partial(Batch.exact, stage=k) for k in done}
         known[decision.stage] = decision.enclosed
-        return rows.take(self._bound(batch, rows, known, weights * decision.each))
+        if isinstance(decision.each, int):
+            return rows.take(self._bound(batch, rows, known, weights * decision.each))
+        return rows.take(self._bound(batch, rows, known, weights, decision.each[rows.block]))
 
     def _bound(
         self,
@@ -431,11 +438,12 @@ class Composer:
         rows: PartialDesigns,
         known: Mapping[int, Enclosed],
         weights: NDArray[np.object_],
+        each: NDArray[np.intp] | int = 1,
     ) -> NDArray[np.bool_]:
         """Return which rows may lead to the front.
 
-        `known` encloses the chosen stages.  A row has as many designs as the weight of its
-        scenario.
+        `known` encloses the chosen stages.  A row has as many designs as the weight of its scenario
+        times `each`.
         """
         spend(CALL)
         missed, worse = np.zeros((2, len(rows)), dtype=bool)
@@ -447,8 +455,10 @@ class Composer:
             missed[own] = (violation > 0).any(axis=1)
             hopeful = own[~missed[own]]
             worse[hopeful] = self._dominated(loss[~missed[own]])
-        self.log.settle(weighed(rows.scenario[missed], weights), infeasible=True)
-        self.log.settle(weighed(rows.scenario[worse], weights))
+        each = np.broadcast_to(each, len(rows))
+        missing = weighed(rows.scenario[missed], weights, each[missed])
+        self.log.settle(missing, infeasible=True)
+        self.log.settle(weighed(rows.scenario[worse], weights, each[worse]))
         return ~(missed | worse)
 
 
@@ -490,6 +500,8 @@ class Between(Batch):
 
 class BetweenComposer(Composer):
     """Composes the designs that may beat others between two values of a number."""
+
+    splits = False
 
     def __init__(
         self, ends: tuple[Problem, Problem], worst: NDArray[np.float64], column: int | None

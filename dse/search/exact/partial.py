@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from dse.search.exact.work import NotComposedError
 MOST_FLEETS = 2_000_000
 """Most fleets of a stage of one design, in all scenarios of a batch."""
 
+_WITHIN = 8
+"""Blocks of fleets in a larger block."""
+
 _MOST_CHOICES = 64
 """Most choices of the first counts of a fleet in one decision."""
 
@@ -40,10 +43,14 @@ Enclosed = Callable[["Batch", "PartialDesigns"], StageColumns]
 
 @dataclass(frozen=True)
 class PartialDesigns:
-    """Partial designs (n, d), 0 on open axes, with the positions of their scenarios, ascending."""
+    """Partial designs (n, d), 0 on open axes, with the position of each one's scenario, ascending.
+
+    In the choice of a stage each may have a block of its fleets.
+    """
 
     scenario: NDArray[np.intp]
     index: Index
+    block: NDArray[np.intp] | None = None
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -51,7 +58,8 @@ class PartialDesigns:
 
     def take(self, kept: NDArray[np.bool_] | NDArray[np.intp]) -> PartialDesigns:
         """Return some of the rows."""
-        return PartialDesigns(self.scenario[kept], self.index[kept])
+        block = None if self.block is None else self.block[kept]
+        return PartialDesigns(self.scenario[kept], self.index[kept], block)
 
     def expand(self, places: Sequence[int], choices: Index) -> PartialDesigns:
         """Return every row once for each of some positions (c, axes) on the axes at `places`."""
@@ -73,6 +81,7 @@ class Batch:
         self.hulls: list[StageColumns] = [self._hull(part) for part in parts]
         self.open: dict[int, PartialDesigns] = {}
         """The fleets of each stage that was narrowed, sorted by scenario."""
+        self._blocks: dict[tuple[int, int], StageColumns] = {}
 
     @property
     def rows(self) -> PartialDesigns:
@@ -107,6 +116,18 @@ class Batch:
         if chosen == len(part.places):
             return self.exact(rows, stage)
         return self._open(part, rows, part.places[:chosen])
+
+    def blocks(
+        self, rows: PartialDesigns, stage: int, fleets: PartialDesigns, first: NDArray[np.intp]
+    ) -> StageColumns:
+        """Return the enclosures of a stage with blocks of its listed fleets, by their `first`."""
+        key = stage, len(first)
+        if key not in self._blocks:
+            self._blocks[key] = {
+                name: Enclosure(np.minimum.reduceat(one, first), np.maximum.reduceat(one, first))
+                for name, one in self.exact(fleets, stage).items()
+            }
+        return at_rows(self._blocks[key], cast(NDArray[np.intp], rows.block))
 
     def narrow(self, stage: int, rows: PartialDesigns) -> None:
         """Limit a stage to its fleets in `rows`, which are sorted by scenario."""
@@ -221,44 +242,48 @@ def at_rows(columns: Mapping[str, Any], rows: NDArray[np.intp]) -> Columns:
 
 @dataclass(frozen=True)
 class Decision:
-    """The next decision on a stage: the positions on some of its axes.
+    """The next decision on a stage: the positions on some axes, or a block of its listed fleets.
 
     Attributes
     ----------
     places, choices
-        The axes, and the positions (c, axes) of each choice.
+        The axes, and the positions (c, axes) of each choice, or None for blocks.
     within
-        The scenario of each choice, ascending, or None if all scenarios have each.
+        The scenario, or the larger block, of each choice, ascending.  None if all have each.
     each
-        Number of fleets of every choice.
+        Number of fleets of each choice, or of every one.
     enclosed
         Returns the columns of the stage after the choice.
     """
 
     stage: int
     places: Sequence[int]
-    choices: Index
+    choices: Index | None
     within: NDArray[np.intp] | None
-    each: int
+    each: NDArray[np.intp] | int
     enclosed: Enclosed
 
     def made(self, rows: PartialDesigns) -> NDArray[np.intp]:
         """Return the number of partial designs that `join` makes of each."""
         if self.within is None:
-            return np.full(len(rows), len(self.choices))
-        most = rows.scenario.max(initial=0)
-        counts: NDArray[np.intp] = np.bincount(self.within, minlength=1 + most)
-        return counts[rows.scenario]
+            return np.full(len(rows), len(cast(Index, self.choices)))
+        parent = rows.scenario if rows.block is None else rows.block
+        counts: NDArray[np.intp] = np.bincount(self.within, minlength=1 + parent.max(initial=0))
+        return counts[parent]
 
     def join(self, rows: PartialDesigns) -> PartialDesigns:
         """Return partial designs, each once for every choice that it has."""
         if self.within is None:
-            return rows.expand(self.places, self.choices)
+            return rows.expand(self.places, cast(Index, self.choices))
+        parent = rows.scenario if rows.block is None else rows.block
         counts = self.made(rows)
         left = np.repeat(np.arange(len(rows)), counts)
-        start = np.searchsorted(self.within, rows.scenario) - np.cumsum(counts) + counts
+        start = np.searchsorted(self.within, parent) - np.cumsum(counts) + counts
+        right = np.arange(len(left)) + start[left]
         scenario, index = rows.scenario[left], rows.index[left]
-        index[:, self.places] = self.choices[np.arange(len(left)) + start[left]]
+        if self.choices is None:
+            return PartialDesigns(scenario, index, right)
+        index[:, self.places] = self.choices[right]
         return PartialDesigns(scenario, index)
 
 
@@ -274,16 +299,38 @@ def counts_of(batch: Batch, stage: int) -> Iterator[Decision]:
         yield Decision(stage, part.places[before:last], choices, None, left, enclosed)
 
 
-def listed_of(batch: Batch, stage: int) -> Decision:
-    """Return the decision on the listed fleets of a stage."""
-    fleets, places = batch.open[stage], batch.parts[stage].places
-    enclosed = partial(Batch.exact, stage=stage)
-    return Decision(stage, places, fleets.index[:, places], fleets.scenario, 1, enclosed)
+def blocks_of(batch: Batch, order: Sequence[int], most: int) -> Iterator[Decision]:
+    """Yield the decisions on listed fleets of stages after the first.
+
+    With possibly more than `most` designs, blocks are decided before single fleets.
+    """
+    designs = np.ones(len(batch.index))
+    for stage in order:
+        fleets = batch.open[stage]
+        designs *= np.bincount(fleets.scenario, minlength=len(designs))
+        if stage == order[0]:
+            continue
+        number = np.arange(len(fleets)) - np.searchsorted(fleets.scenario, fleets.scenario)
+        steps = [1]
+        while designs.sum() > most and steps[0] * _WITHIN <= number.max(initial=0):
+            steps.insert(0, steps[0] * _WITHIN)
+        within, places = fleets.scenario, batch.parts[stage].places
+        for step in steps[:-1]:
+            begins = number % step == 0
+            first = np.flatnonzero(begins)
+            enclosed = partial(Batch.blocks, stage=stage, fleets=fleets, first=first)
+            each = np.diff(first, append=len(fleets))
+            yield Decision(stage, places, None, within[first], each, enclosed)
+            within = np.cumsum(begins) - 1
+        enclosed = partial(Batch.exact, stage=stage)
+        yield Decision(stage, places, fleets.index[:, places], within, 1, enclosed)
 
 
-def weighed(scenario: NDArray[np.intp], weights: NDArray[np.object_]) -> int:
-    """Return the number of designs of partial designs, each with the weight of its scenario."""
-    counts = np.bincount(scenario, minlength=len(weights))
+def weighed(
+    scenario: NDArray[np.intp], weights: NDArray[np.object_], each: NDArray[np.intp]
+) -> int:
+    """Return the number of designs of partial designs: `each`, times its scenario's weight."""
+    counts = np.bincount(scenario, each, minlength=len(weights))
     return sum(int(count) * int(weight) for count, weight in zip(counts, weights, strict=True))
 
 
