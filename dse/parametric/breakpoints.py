@@ -533,14 +533,7 @@ def breakpoints(lines: Sequence[Line], answer: AnswerDesigns) -> list[Breakpoint
         _feasible_to(line, answer, grid, seen)
         for (line, _, grid), seen in zip(asks, compare_lines(asks), strict=True)
     ]
-    sides = [
-        (line, low.holds_to, high.holds_to)
-        for line, low, high in zip(lines, ends[::2], ends[1::2], strict=True)
-    ]
-    find_rivals([(*side, answer.rows) for side in sides])
-    for line, low, high in sides:
-        for part in ((low, line.entry.value), (line.entry.value, high)) if not line.spans else ():
-            find_rivals([(line, *part, answer.rows)])
+    _find_rivals_between(lines, answer, [end.holds_to for end in ends])
     found = [
         _end_among_rivals(line, answer, end) for (line, _), end in zip(ways, ends, strict=True)
     ]
@@ -548,6 +541,17 @@ def breakpoints(lines: Sequence[Line], answer: AnswerDesigns) -> list[Breakpoint
     known = [(line, at) for line, at in flips if at is not None and line.known(at) is None]
     find_rivals([(line, at, at, line.pool) for line, at in known])
     return [with_answer(line, answer, one) for (line, _), one in zip(ways, found, strict=True)]
+
+
+def _find_rivals_between(
+    lines: Sequence[Line], answer: AnswerDesigns, ends: Sequence[float]
+) -> None:
+    """Find the rivals of an answer between the low and the high end of each line."""
+    sides = [*zip(lines, ends[::2], ends[1::2], strict=True)]
+    find_rivals([(*side, answer.rows) for side in sides])
+    for line, low, high in sides:
+        for part in ((low, line.entry.value), (line.entry.value, high)) if not line.spans else ():
+            find_rivals([(line, *part, answer.rows)])
 
 
 def _feasible_to(

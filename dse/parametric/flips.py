@@ -418,9 +418,7 @@ def find_flips(
     """
     budget = budget or Budget()
     front = _proven_front(study, budget) if known is None else known
-    every = figures_of(study, front)
-    wanted = {entry.name for name in only for entry in choose_assumptions(every, name)}
-    chosen = tuple(entry for entry in every if not only or entry.name in wanted)
+    chosen = _chosen(figures_of(study, front), only)
     question = Question(preference or study.preference)
     rows, found = question.preference.first(study.problem, front), dict[str, Stability]()
     with suppress(EffortError), limited(seconds=budget.left_s, byte=budget.byte):
@@ -444,6 +442,12 @@ def find_flips(
         tuple(first),
         max(_HARDLY, question.preference.tolerance),
     )
+
+
+def _chosen(every: tuple[Assumption, ...], only: Sequence[str]) -> tuple[Assumption, ...]:
+    """Return the assumptions with some names, or every one without names."""
+    wanted = {entry.name for name in only for entry in choose_assumptions(every, name)}
+    return tuple(entry for entry in every if not only or entry.name in wanted)
 
 
 def _proven_front(study: Study, budget: Budget) -> Index:
@@ -496,9 +500,10 @@ def _together(study: Study, entries: Sequence[Assumption]) -> Iterator[Sequence[
 def _line(study: Study, question: Question, front: Index, factor: float, entry: Assumption) -> Line:
     """Return the line of an assumption, with the front in its pool."""
     size = 0.0
-    if entry.value <= 0.0:
-        known = study.problem.describe(front).get(entry.quantity, np.zeros(1))
-        size = _most_of(entry) if entry.bound is None else float(np.abs(known).max())
+    if entry.value == 0.0 and entry.bound is None:
+        size = _most_of(entry)
+    elif entry.value <= 0.0 and entry.bound is not None:
+        size = float(np.abs(study.problem.describe(front).get(entry.quantity, np.zeros(1))).max())
     line = Line(entry, question, study.settings, limits_of(entry, factor, size))
     line.learn(front)
     return line

@@ -28,8 +28,7 @@ from dse.model.problem import Problem
 from dse.model.space import Index, blocks
 from dse.model.stage import stage_parts
 from dse.search.archive import Archive, Progress
-from dse.search.exact.chains import Chains
-from dse.search.exact.fleets import fleet_kinds, nodes_of
+from dse.search.exact.nodes import Chains, fleet_kinds, nodes_of
 from dse.search.exact.partial import (
     MOST_FLEETS,
     Batch,

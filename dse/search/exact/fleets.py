@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial, reduce
+from functools import cached_property, reduce
 from itertools import pairwise
 
 import numpy as np
@@ -31,15 +31,14 @@ from numpy.typing import NDArray
 
 from dse.algebra.enclosure import ends
 from dse.contract import Column
-from dse.model.bounds import Bounds
 from dse.model.evaluation import distinct_rows
 from dse.model.fleet import STAGE_CAPACITY, STAGE_COLUMNS, Fleet, Traits
 from dse.model.front import nondominated
-from dse.model.influence import Influence, beside_stages
+from dse.model.influence import Influence
 from dse.model.space import Block, Index, Space, as_index, one_block
-from dse.model.stage import ROUNDING, SHARED_COLUMNS, Columns, StageParts, dependent_streams
+from dse.model.stage import ROUNDING, StageParts, dependent_streams
 from dse.search.exact.partial import blocks_within, expanded, open_fleet
-from dse.search.exact.work import CALL, FILTER, ROW, SORT, SORTED, NotComposedError, fitting, spend
+from dse.search.exact.work import CALL, FILTER, SORT, SORTED, NotComposedError, fitting, spend
 
 WHOLE, MANY = 50_000, 20_000_000
 """Most fleets of a stage that are examined once and kept, and that are examined at all."""
@@ -55,9 +54,6 @@ FEW_LABELS, MOST_LABELS, MOST_KEPT = 50_000, 200_000, 20_000
 
 BAND = 1.25
 """Ratio of the most that fleets of a band carry to the least."""
-
-_FEW, _TOGETHER = 256, 16_384
-"""Labels are bounded if they are more, and so many together."""
 
 _MOST = np.finfo(float).max
 """Replaces infinity in comparisons."""
@@ -274,7 +270,7 @@ class StageFleets:
             capped = {name: np.minimum(some.traits[name], enough) for name in capacities}
             traits = {**some.traits, **capped}
             pairs = [(traits[name], want) for name, want in wanted.items()]
-            best = nondominated(signed(pairs, len(some)))
+            best = nondominated(signed_losses(pairs, len(some)))
             spend(FILTER * len(best) + SORT * int(best.sum()))
             kept = some.take(best)
             kept = kept.take(hopeful(kept.traits, kept.traits))
@@ -294,14 +290,7 @@ class StageFleets:
         if not self.grows:
             yield from self._blocks()
             return
-        more = {name for name in self.influence.capacities if wanted[name] == (False, True)}
-        low, high = self.hull or ({}, {})
-        alike = {name for name in low if low[name] == high[name]}  # of all fleets of this stage
-        columns = self.influence.columns(
-            {name: want for name, want in wanted.items() if name not in more | alike}
-        )
-        useful = max(self.floor, enough if more else 0.0)
-        growth = _Growth(self, columns, hopeful, useful, (self.floor, np.inf))
+        growth = self._growth(wanted, enough, hopeful)
         try:
             for some in growth.bands() if banded else [growth]:
                 for clock in self.clocks:
@@ -312,6 +301,17 @@ class StageFleets:
             if not banded:
                 raise
             yield from self._examined()
+
+    def _growth(self, wanted: Wanted, enough: float, hopeful: Hopeful) -> _Growth:
+        """Return the growth of fleets with wanted traits."""
+        more = {name for name in self.influence.capacities if wanted[name] == (False, True)}
+        low, high = self.hull or ({}, {})
+        alike = {name for name in low if low[name] == high[name]}  # of all fleets of this stage
+        columns = self.influence.columns(
+            {name: want for name, want in wanted.items() if name not in more | alike}
+        )
+        useful = max(self.floor, enough if more else 0.0)
+        return _Growth(self, columns, hopeful, useful, (self.floor, np.inf))
 
     def most(self, place: int) -> float:
         """Return the most bandwidth that a design can add."""
@@ -422,13 +422,13 @@ class _Growth:
                 pairs += [(values * carried, (low, high)), (carried, (high, low))]
             else:
                 pairs.append((values, (low, high)))
-        losses = signed(pairs, len(index))
+        losses = signed_losses(pairs, len(index))
         rows = np.flatnonzero(nondominated(losses))
         spend(len(losses) * len(rows) // SORTED)
         return index[rows[distinct_rows(losses[rows])]]
 
 
-def signed(columns: Iterable[tuple[Column, tuple[bool, bool]]], count: int) -> Matrix:
+def signed_losses(columns: Iterable[tuple[Column, tuple[bool, bool]]], count: int) -> Matrix:
     """Return wanted columns as losses, (count, columns), without constant and equal ones.
 
     Each comes with whether its low and its high values are wanted.
@@ -439,185 +439,3 @@ def signed(columns: Iterable[tuple[Column, tuple[bool, bool]]], count: int) -> M
         wants = [sign * finite for sign, want in zip((1.0, -1.0), both, strict=True) if want]
         found |= {column.tobytes(): column for column in wants if count and np.ptp(column) > 0}
     return np.stack([*found.values()], axis=1)
-
-
-@dataclass(frozen=True)
-class Node:
-    """Scenarios that share fleets: their positions, as designs (s, d), and the fleets."""
-
-    influence: Influence
-    rows: NDArray[np.intp]
-    scenarios: Index
-    stages: tuple[StageFleets, ...]
-    dominated: Callable[[Matrix], Flags]
-
-    @cached_property
-    def hulls(self) -> list[Ends]:
-        """Ends of the traits of each stage with a fleet."""
-        return [hull for stage in self.stages if (hull := stage.hull) is not None]
-
-    @property
-    def complete(self) -> bool:
-        """Whether every stage has a fleet."""
-        return len(self.hulls) == len(self.stages)
-
-    def without_empty(self) -> Node:
-        """Return the node without empty fleets, if no design with one is feasible.
-
-        The ends of traits do not enclose a set with the empty fleet: a wait that falls with
-        bandwidth is 0 without a fleet.
-        """
-        stages = list(self.stages)
-        for number, stage in enumerate(stages):
-            if self.influence.capacities and stage.floor < stage.smallest:
-                empty = stage.empty
-                index = np.repeat(self.scenarios, len(empty), axis=0)
-                own = {n: np.tile(one, len(self.scenarios)) for n, one in empty.traits.items()}
-                _, violation = self._bounds(index, {number: (own, own)}, len(index))
-                if (violation > 0).any(axis=1).all():
-                    stages[number] = replace(stage, floor=stage.smallest)
-        return replace(self, stages=tuple(stages))
-
-    def _columns(self, index: Index, known: Mapping[int, Ends]) -> Columns:
-        """Return the columns of designs of which some stages are `known`."""
-        columns: Columns = self.influence.bounds.problem.space.columns(index)
-        offered = [known.get(stage, hull) for stage, hull in enumerate(self.hulls)]
-        return columns | self.influence.enclosed_chain(*zip(*offered, strict=True))
-
-    def _bounds(self, index: Index, known: Mapping[int, Ends], count: int) -> tuple[Matrix, Matrix]:
-        """Return the least losses and violations of `count` such sets of designs."""
-        spend(ROW * count // 6 + CALL)  # the stages are enclosed already
-        return self.influence.bounds.best(self._columns(index, known), count)
-
-    def alike(self) -> Iterator[tuple[Node, Wanted, float]]:
-        """Yield scenarios that want the same of fleets, with the wants and the useful capacity."""
-        count, names = len(self.scenarios), tuple(self.hulls[0][0])
-        columns = self._columns(self.scenarios, {})
-        goals, helps = (
-            np.array([want[name] for name in names]).reshape(len(names), 2, count)
-            for want in self.influence.wants(columns, count)
-        )
-        level = np.full(count, np.inf)
-        capped = [name in self.influence.capacities for name in names]
-        free = ~goals[capped].any(axis=(0, 1))
-        enough = np.broadcast_to(self.influence.enough(columns), count)
-        with np.errstate(divide="ignore"):  # rounded, so that many share a list
-            level[free] = np.exp2(np.ceil(np.log2(enough)))[free]
-        keys = np.column_stack([helps.reshape(-1, count).T, level])
-        found, which = np.unique(keys, axis=0, return_inverse=True)
-        for number, key in enumerate(found):
-            own = which.reshape(-1) == number
-            directions = key[:-1].astype(bool).reshape(len(names), 2).tolist()
-            wanted = dict(zip(names, map(tuple, directions), strict=True))
-            some = replace(self, rows=self.rows[own], scenarios=self.scenarios[own])
-            yield some, wanted, float(key[-1])
-
-    def listed(self, wanted: Wanted, enough: float) -> list[Fleets]:
-        """Return the fleets of each stage that may lead to the front, without replaceable ones.
-
-        All lists are empty if one is.  Raise `TooManyLabelsError` if they are too many.
-        """
-        found: dict[int, Fleets] = {}
-        order = sorted(range(len(self.stages)), key=lambda stage: self.stages[stage].count)
-        for last in (False, True):  # the lists of the others narrow the bounds
-            for stage in order:
-                hopeful = partial(self._stage_hopeful, found, stage)
-                try:
-                    if stage in found:
-                        traits = found[stage].traits
-                        some = found[stage].take(hopeful(traits, traits))
-                    else:
-                        most = self._useful(stage, enough)
-                        some = self.stages[stage].listed(wanted, most, hopeful, banded=last)
-                except TooManyLabelsError:
-                    if last:
-                        raise
-                    continue
-                if not len(some):  # no design leads to the front
-                    return [one.none for one in self.stages]
-                found[stage] = some
-        return [found[stage] for stage in range(len(self.stages))]
-
-    def _useful(self, stage: int, enough: float) -> float:
-        """Return the useful capacity of a stage: `enough`, or the most of another stage.
-
-        The stage with the least limits the chain.
-        """
-        others = [high for place, (_, high) in enumerate(self.hulls) if place != stage]
-        most = [float(high[name][0]) for name in self.influence.capacities for high in others]
-        return min([enough, *most])
-
-    def _stage_hopeful(
-        self, lists: Mapping[int, Fleets], stage: int, low: Traits, high: Traits
-    ) -> Flags:
-        """Return which labels of a stage may lead to the front in some scenario, if not few."""
-        known = {place: some.hull for place, some in lists.items()}
-        return self.hopeful(known, {stage: (low, high)}, len(next(iter(low.values()))))
-
-    def hopeful(self, known: Mapping[int, Ends], own: Mapping[int, Ends], count: int) -> Flags:
-        """Return which of `count` partial chains may lead to the front in some scenario.
-
-        `own` are the traits of their stages, and `known` those of others.  Few are not examined.
-        """
-        found = np.full(count, count <= _FEW)
-        for first in range(0, count, _TOGETHER):
-            for scenario in self.scenarios:
-                rows = first + np.flatnonzero(~found[first : first + _TOGETHER])
-                if not len(rows):
-                    break
-                both = {**known, **{stage: _some(ends_, rows) for stage, ends_ in own.items()}}
-                loss, violation = self._bounds(scenario[np.newaxis], both, len(rows))
-                met = (violation <= 0).all(axis=1)
-                found[rows[met]] = ~self.dominated(loss[met])
-        return found
-
-
-def _some(pair: Ends, rows: NDArray[np.intp]) -> Ends:
-    """Return some rows of the ends of traits, which may be the same."""
-    low, high = pair
-    least = {name: values[rows] for name, values in low.items()}
-    return least, least if high is low else {name: values[rows] for name, values in high.items()}
-
-
-def fleet_kinds(
-    bounds: Bounds, parts: Sequence[StageParts], scenarios: Index
-) -> tuple[Matrix, NDArray[np.intp], Sequence[str]]:
-    """Return the different kinds of scenarios (s, d) for fleets, and the kind of each scenario.
-
-    The last column is the demand, those before it, which are named, are quantities without stages.
-    """
-    columns = bounds.problem.space.columns(scenarios)
-    known = beside_stages(bounds, columns)
-    deciding = (*SHARED_COLUMNS, *(part.stage.policy for part in parts))
-    shared: list[Column] = [columns[name] for name in deciding if name in columns]
-    for part in parts:
-        shared += [] if (filled := part.stage.filled(columns)).shape[1] == 1 else [*filled]
-    shared += [*known.values(), bounds.floor(columns)]
-    table = np.stack([np.broadcast_to(values, (len(scenarios),)) for values in shared], axis=1)
-    keys, which = np.unique(table, axis=0, return_inverse=True)
-    return keys, which.reshape(-1), tuple(known)
-
-
-def nodes_of(
-    bounds: Bounds,
-    parts: Sequence[StageParts],
-    scenarios: Index,
-    dominated: Callable[[Matrix], Flags],
-) -> Iterator[Node]:
-    """Yield the nodes of scenarios (s, d), without those in which a stage has no fleet.
-
-    Bounds that are `dominated` lead to no design of the front.
-    """
-    keys, which, known = fleet_kinds(bounds, parts, scenarios)
-    for position, key in enumerate(keys):
-        rows = np.flatnonzero(which == position)
-        values = dict(zip(known, key[-1 - len(known) : -1], strict=True))
-        fixed = {name: np.full(1, value) for name, value in values.items() if np.isfinite(value)}
-        influence = Influence(bounds, fixed)
-        columns = bounds.problem.space.columns(scenarios[rows[:1]])
-        own = [replace(part, stage=part.stage.at(columns)) for part in parts]
-        point, floor = scenarios[rows[0]], float(key[-1])
-        stages = tuple(StageFleets(influence, part, point, floor) for part in own)
-        node = Node(influence, rows, scenarios[rows], stages, dominated)
-        if node.complete and (node := node.without_empty()).complete:
-            yield node
