@@ -238,7 +238,7 @@ def _records(problem: Problem, of: Index | None = None) -> Iterator[Assumption]:
 
 
 def _rows(size: int, place: int | None, of: Index | None) -> Iterable[int]:
-    """Return the choices that are assumptions of so many, those of designs if they are too many."""
+    """Return the choices that are assumptions, only the ones of designs if there are many."""
     if of is None or place is None or size <= MOST_RECORDS:
         return range(size)
     return [int(row) for row in np.unique(of[of[:, place] >= 0, place])]

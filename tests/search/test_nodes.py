@@ -13,7 +13,7 @@ import pytest
 from dse.model.bounds import Bounds
 from dse.model.space import Index, as_index, one_block
 from dse.model.stage import stage_parts
-from dse.search.exact import chains, compose, fleets
+from dse.search.exact import compose, fleets, nodes
 from dse.search.exact.partial import Batch, PartialDesigns
 from dse.search.exact.work import limited
 from tests.conftest import Write, problem_of
@@ -100,22 +100,20 @@ def test_fronts_are_those_of_all_designs_where_every_limit_is_tiny(
     """Also where fleets grow band by band, as no label may be compared with another before."""
     if banded:
         monkeypatch.setattr(fleets._Growth, "best", _only_in_bands(fleets._Growth.best))
-    for name, value in {"_FEW": 1, "_TOGETHER": 7}.items():
-        monkeypatch.setattr(fleets, name, value)
     for name, value in {"FEW_ROWS": 200, "MOST_ROWS": 40, "BATCH": 2, "TOGETHER": 16}.items():
         monkeypatch.setattr(compose, name, value)
-    for name, value in {"_BLOCK": 3, "PORTION": 20}.items():
-        monkeypatch.setattr(chains, name, value)
+    for name, value in {"_FEW": 1, "_TOGETHER": 7, "_BLOCK": 3, "PORTION": 20}.items():
+        monkeypatch.setattr(nodes, name, value)
     monkeypatch.setattr(compose.Composer, "bounds_first", lambda _, scenarios: scenarios)
     monkeypatch.setattr(fleets, "WHOLE", whole)
-    pruned, opened = [], fleets.Node._stage_hopeful
+    pruned, opened = [], nodes.Node._stage_hopeful
 
     def examined(*given: Any) -> np.ndarray:
         found = opened(*given)
         pruned.append(len(found) - found.sum())
         return found
 
-    monkeypatch.setattr(fleets.Node, "_stage_hopeful", examined)
+    monkeypatch.setattr(nodes.Node, "_stage_hopeful", examined)
     for seed in seeds:
         for written in (random_study, without_rate(random_study), offload_study, waiting_study):
             problem = random_problem(seed, tmp_path, written)

@@ -1,8 +1,8 @@
 """Scenarios that share fleets, the nodes of the search, and their chains of listed fleets.
 
 A chain has a fleet of each stage.  *No vector of losses is lost*: stages are joined one by one, and
-traits of a chain rise with those of its parts, so a partial chain that is as good as another in
-every wanted direction makes chains that are as good.  The *level* of a part is its negative
+traits of a chain rise with the traits of its parts.  So a partial chain that is as good as another
+in every wanted direction makes chains that are as good.  The *level* of a part is its negative
 capacity.  More capacity than the other part has is of no use, so a part is joined only below the
 level from which on another is as good in all else: that one makes a chain that is as good, with the
 same least capacity.
@@ -263,25 +263,39 @@ class Chains:
 
     def _joined(self, stages: Sequence[int], picks: Picks, stage: int) -> Picks:
         """Return the partial chains of one more stage that may lead to the front."""
-        fleets, joined = self._alone(stage), [*stages, stage]
-        if len(picks) * len(fleets) > _PAIRS:
-            raise self.node.stages[stage].too_many
-        (first, until), (second, other) = self._level(stages, picks), self._level([stage], fleets)
-        level = np.maximum(first[:, np.newaxis], second)
-        pairs = np.argwhere((level < until[:, np.newaxis]) & (level < other))
-        known = {place: some.hull for place, some in enumerate(self.lists)}
-        kept = picks[:0]
-        for some in np.array_split(pairs, max(1, -(-len(pairs) // fitting(PORTION, BYTE)))):
+        fleets, joined, kept = self._alone(stage), [*stages, stage], picks[:0]
+        for some in self._pairs(picks, fleets, stages, stage):
             made = picks[some[:, 0]] + fleets[some[:, 1]]
             traits = {k: self.lists[k].take(made[:, k]).traits for k in joined}
             ends = {k: (one, one) for k, one in traits.items()}
+            known = {place: one.hull for place, one in enumerate(self.lists)}
             kept = np.concatenate([kept, made[self.node.hopeful(known, ends, len(made))]])
             best = nondominated(np.column_stack(self._measured(joined, kept)))
             spend(len(best) * int(best.sum()) // SORTED + SORT * len(best) + CALL)
             kept = kept[best]
-            if len(kept) > MOST_LABELS:
+            if len(kept) > fitting(MOST_LABELS, BYTE):
                 raise self.node.stages[stage].too_many
         return kept
+
+    def _pairs(
+        self, picks: Picks, fleets: Picks, stages: Sequence[int], stage: int
+    ) -> Iterator[NDArray[np.intp]]:
+        """Yield pairs (n, 2) of partial chains and fleets below the levels of their use."""
+        if len(picks) * len(fleets) > _PAIRS:
+            raise self.node.stages[stage].too_many
+        (first, until), (second, other) = self._level(stages, picks), self._level([stage], fleets)
+        portion = fitting(PORTION, BYTE)
+        left, block = np.empty((0, 2), dtype=np.intp), max(1, 8 * portion // max(1, len(fleets)))
+        for begin in range(0, len(picks), block):
+            own = slice(begin, begin + block)
+            level = np.maximum(first[own, np.newaxis], second)
+            pairs = np.argwhere((level < until[own, np.newaxis]) & (level < other))
+            left = np.concatenate([left, pairs + np.array([begin, 0])])
+            while len(left) >= portion:
+                yield left[:portion]
+                left = left[portion:]
+        if len(left):
+            yield left
 
     def _measured(self, stages: Sequence[int], picks: Picks) -> tuple[Column, Matrix]:
         """Return the level of partial chains, and the other wanted traits as losses."""

@@ -16,7 +16,7 @@ from dse.search.outcome import INTERRUPTED
 ROW = 12
 """Work to bound a partial design or a cell, in evaluated designs."""
 
-FILTER, SORT = 4, 40
+FILTER, SORT = 4, 10
 """Work to compare a fleet with many others, in evaluated designs: a replaceable one, and others."""
 
 COMPARED, SORTED = 100, 700
