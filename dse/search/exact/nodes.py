@@ -37,7 +37,7 @@ from dse.search.exact.fleets import (
     Wanted,
     signed_losses,
 )
-from dse.search.exact.work import CALL, ROW, SORT, SORTED, fitting, spend
+from dse.search.exact.work import CALL, SORT, SORTED, fitting, spend
 
 _FEW, _TOGETHER = 256, 16_384
 """Labels are bounded if they are more, and so many together."""
@@ -94,7 +94,7 @@ class Node:
 
     def _bounds(self, index: Index, known: Mapping[int, Ends], count: int) -> tuple[Matrix, Matrix]:
         """Return the least losses and violations of `count` such sets of designs."""
-        spend(ROW * count // 6 + CALL)  # the stages are enclosed already
+        spend(count // 2 + CALL)  # the stages are enclosed already
         return self.influence.bounds.best(self._columns(index, known), count)
 
     def alike(self) -> Iterator[tuple[Node, Wanted, float]]:
