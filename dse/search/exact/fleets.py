@@ -298,9 +298,24 @@ class StageFleets:
                     for first in range(0, len(index), PORTION):
                         yield self._carrying(index[first : first + PORTION])
         except TooManyLabelsError:
-            if not banded:
+            if not banded or self.count > MANY:
                 raise
-            yield from self._examined()
+            yield from self._completed(self.clocks, self.part.designs, hopeful)
+
+    def _completed(self, index: Index, places: Iterable[int], hopeful: Hopeful) -> Iterator[Fleets]:
+        """Yield fleets count by count, depth first, without those that are not hopeful."""
+        place, *left = places
+        counts = np.arange(self.space.sizes[place])[:, np.newaxis]
+        some = max(1, fitting(PORTION, BYTE) // len(counts))
+        for first in range(0, len(index), some):
+            made = expanded(index[first : first + some], [place], counts)
+            if not left:
+                yield self._carrying(made)
+                continue
+            both, _ = self.enclosed(made, left, (self.floor, np.inf))
+            made = made[hopeful(*both)]
+            if len(made):
+                yield from self._completed(made, left, hopeful)
 
     def _growth(self, wanted: Wanted, enough: float, hopeful: Hopeful) -> _Growth:
         """Return the growth of fleets with wanted traits."""
