@@ -37,7 +37,7 @@ from dse.search.exact.fleets import (
     Wanted,
     signed_losses,
 )
-from dse.search.exact.work import CALL, SORT, SORTED, fitting, spend
+from dse.search.exact.work import BOUND_BYTE, CALL, SORT, SORTED, fitting, spend
 
 _FEW, _TOGETHER = 256, 16_384
 """Labels are bounded if they are more, and so many together."""
@@ -168,9 +168,10 @@ class Node:
         `own` are the traits of their stages, and `known` those of others.  Few are not examined.
         """
         found = np.full(count, count <= _FEW)
-        for first in range(0, count, _TOGETHER):
+        some = fitting(_TOGETHER, BOUND_BYTE)
+        for first in range(0, count, some):
             for scenario in self.scenarios:
-                rows = first + np.flatnonzero(~found[first : first + _TOGETHER])
+                rows = first + np.flatnonzero(~found[first : first + some])
                 if not len(rows):
                     break
                 both = {**known, **{stage: _some(ends_, rows) for stage, ends_ in own.items()}}

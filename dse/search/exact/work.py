@@ -37,7 +37,7 @@ BOUND_BYTE = 2_048
 HELD = 0.9
 """Share of the memory limit above which nothing more begins."""
 
-COPIES = 9
+COPIES = 10
 """Ratio of the memory limit to the memory of the rows processed at once."""
 
 _RESIDENT = Path("/proc/self/statm")
