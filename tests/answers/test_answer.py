@@ -152,6 +152,25 @@ def test_what_violates_several_constraints_names_all_of_them(ask) -> None:
     assert "SPARC T3 is infeasible: it violates host_cores <= 0.5 with 13.64 host cores and" in text
 
 
+def test_without_devices_the_best_of_every_other_core_is_beside_the_answer(ask) -> None:
+    """By hand: the least power with one of the other designs of the paper in place of u1."""
+    answer = ask(SETTOP, all=False)
+    rows = {entry.design.line: entry.merit for entry in answer.others}
+    assert {*rows} == {"1 u1_p2", "1 u2", "1 u4", "1 u8", "1 u16"}
+    table = answer.text().partition("──\n")[2].splitlines()[:5]
+    assert [line[2:].split("  ")[0] for line in table] == ["1 u1", *sorted(rows, key=rows.get)[:4]]
+    assert answer.to_dict()["beside"] == {"shown": 4, "others": 5}
+    assert "design (4 of 5 others)" in answer.text()
+
+
+def test_of_many_cores_each_has_a_row_before_a_second_of_one(ask) -> None:
+    text = ask(STUDIES / "aes_100gbps.yaml", all=False).text()
+    table = text.partition("──\n")[2].splitlines()[:5]
+    assert [line[2:].split(" (")[0] for line in table] == [
+        *("1 AES-128", "2 AES-128", "8 AES-128", "5 AES-128", "1 AES-256"),
+    ]
+
+
 def test_a_preference_changes_the_answer(ask) -> None:
     few = {"stages.des.designs": "[u4, u8, u16]"}
     assert ask(DES, overrides=few, prefer="area").pick.name == "1 u8 + 2 u16"
@@ -169,6 +188,17 @@ def test_designs_with_the_same_objectives_are_ties(ask) -> None:
     # from 0.4 on the power cap decides: seven clocks
     assert "jacobi.clock is free: 7 of 10 values give the same objectives." in answer.text()
     assert answer.sections[0].facts["free"] == {"jacobi.clock": {"values": 7, "of": 10}}
+
+
+def test_a_number_is_told_once(ask) -> None:
+    # without a host the total power is the power
+    assert list(ask(DES).pick.quantities) == [
+        "area_m2",
+        "power_w",
+        "energy_j_per_bit",
+        "throughput_bit_per_s",
+        "clock_hz",
+    ]
 
 
 # What limits it, and when it pays -----------------------------------------------------------
@@ -197,6 +227,18 @@ def test_a_limit_that_is_close_is_named(ask) -> None:
     close = "host cores 3.719 of 4 (7.57 % to spare) and in flight 4 of 4 (none to spare)"
     assert f"Close to a limit: {close}." in text
     assert "Close to a limit" not in ask(CRYPTO).text(all=True)
+
+
+def test_the_tighter_of_link_and_memory_counts(write) -> None:
+    study = """
+workload: {granularity: 4 KiB}
+stages: [{core: jacobi, designs: [n4], instances: 1}]
+interface: {link: 1 GB/s, latency: 0 ns, overhead: 0 ns, in_flight: 2}
+budget: {memory_bandwidth: 25 GB/s}
+objectives: {throughput: maximise}
+"""
+    (throughput,) = dse.answer(write(study)).pick.bottlenecks
+    assert (throughput.limits[0].label, throughput.limits[0].value) == ("link", 8e9)
 
 
 @pytest.mark.parametrize("overrides", [{}, PACKETS], ids=["64 KiB", "1500 B"])
@@ -332,6 +374,18 @@ def test_a_notebook_shows_tables_and_escapes_what_the_study_says(write) -> None:
     assert html.count("<table>") == html.count("</table>") == 4
 
 
+@pytest.mark.parametrize("study", ["settop_116mbps", "platforms_power_bound"])
+def test_a_finished_run_answers_as_its_study_does(study: str, tmp_path: Path) -> None:
+    dse.run(STUDIES / f"{study}.yaml", out=tmp_path / "run")
+    answer = dse.answer(STUDIES / f"{study}.yaml")
+    assert dse.answer(tmp_path / "run").text(all=True) == answer.text(all=True)
+    assert dse.answer(tmp_path / "run").to_dict() == answer.to_dict()
+    if study == SETTOP.stem:
+        again = dse.answer(tmp_path / "run", rate="10 Gbps")
+        assert again.text(all=True) == dse.answer(SETTOP, rate="10 Gbps").text(all=True)
+        assert again.pick.quantities["throughput_bit_per_s"] == 10e9
+
+
 def test_a_sweep_tells_where_nothing_is_feasible(write) -> None:
     study = CHAINED.replace("streams: 4}", "streams: 1}").replace("8 Gbit/s", "1 Gbit/s")
     answer = dse.answer(write(study + "sweep: {workload.rate: [1 Gbit/s, 8 Gbit/s]}"))
@@ -428,7 +482,7 @@ def test_what_a_tolerance_trades_is_told(ask) -> None:
     assert "Compared with" not in ask(CRYPTO).text(all=True)
 
 
-# The command ---------------------------------------------------------------------------------
+# What makes no sense ------------------------------------------------------------------------
 
 
 def test_the_command_prints_the_same_answer_as_text_and_as_json(ask) -> None:
@@ -450,6 +504,37 @@ def test_a_limit_per_label_is_demanded() -> None:
     check_objective(several)
     with pytest.raises(AssertionError, match="declares limits for 1 of its 5 labels"):
         check_objective(replace(several, limits=several.limits[:1]))
+
+
+def test_declared_limits_thresholds_and_bounds_exist() -> None:
+    quantities = registry.records(contract.Objective)
+    for quantity in quantities.values():
+        if quantity.limits:
+            assert quantity.limited in quantities
+            for limit in quantity.limits:
+                assert set(limit.quantities) <= set(quantities)
+                unit = {units.suffix(name) for name in limit.quantities}
+                assert unit <= {units.suffix(quantity.limited)}
+        if quantity.threshold:
+            assert units.suffix(quantity.threshold.column) == units.suffix(quantity.name)
+    for requirement in registry.records(contract.Requirement).values():
+        assert bool(requirement.quantity) == bool(requirement.at_most or requirement.at_least)
+        assert not (requirement.at_most and requirement.at_least)
+
+
+def test_the_end_of_an_objective_is_preferred_before_another_quantity() -> None:
+    """`latency` is a quantity of the interface, too, the same for all designs."""
+    found = dse.answer(CRYPTO, prefer="latency", flips=False)
+    assert found.to_dict()["preference"] == "least offload latency"
+
+
+def test_an_answer_has_its_margin_to_each_constraint_of_the_study() -> None:
+    found = dse.answer(STUDIES / "nic_crypto_100gbps.yaml", flips=False, all=False)
+    line = "Constraints: area 0.5077 of 1 mm2 (49.2 % to spare); total power - host power 0.0275 of"
+    assert line in " ".join(found.text(all=True).split())
+    area, *_ = found.to_dict()["constraints"]
+    assert (area["rule"], area["limit"], area["at_least"]) == ("area <= 1 mm2", 1e-6, False)
+    assert area["spare"] == pytest.approx(1 - found.pick.quantities["area_m2"] / 1e-6)
 
 
 @pytest.mark.parametrize("method", ["nsga2", "exact"])

@@ -64,6 +64,14 @@ def test_the_range_is_that_of_the_routed_runs(write: Write) -> None:
     assert f"{said}(1130 to 1350 as cores vary). Not counted: " in " ".join(found.text().split())
 
 
+def test_a_stated_uncertainty_is_a_range(write: Write) -> None:
+    """10 % of a log-normal factor: 1.2816 times 0.09975 to either side."""
+    path = write(STUDY.replace("instances: 1", "instances: 1, uncertainty: {area: 10 %}"))
+    (path.parent / "k.csv").write_text(TABLE.format(mapped_in="", library=""), "utf-8")
+    low, high = answer_of(path).to_dict()["ranges"]["ranges"]["area_m2"]
+    assert (low, high) == pytest.approx((880e-12, 1136.4e-12), rel=1e-3)
+
+
 def test_two_kits_in_one_table_are_refused(write: Write) -> None:
     path = write(STUDY)
     rows = TABLE.format(mapped_in="mapped_in,", library="asap7,") + "l,sky130,1,1,1,1,128,1\n"

@@ -50,6 +50,17 @@ def test_html_has_what_the_text_has_in_its_order(
     assert capsys.readouterr().out == ""
 
 
+def test_a_result_is_told_in_order() -> None:
+    result = dse.run(MIXED)
+    told = " ".join(words(result._repr_html_()))
+    parts = ["Which mix of DES cores", "1 u8 + 2 u16 0.1497 mm2", "3 u16 0.1733 mm2",
+             "7,983,360 designs, 2 evaluated"]  # fmt: skip
+    places = [told.index(part) for part in parts]
+    assert places == sorted(places)
+    assert result.recommended is not None
+    assert result.front.iloc[result.recommended.row]["power_w"] == result.front["power_w"].min()
+
+
 def test_a_table_has_every_row_in_the_units_of_the_command_line() -> None:
     result = dse.run(MIXED)
     table = result.to_pandas()
@@ -79,6 +90,56 @@ def test_what_the_package_offers_is_public() -> None:
 
 
 SMALL = STUDIES / "settop_116mbps.yaml"
+
+
+def every(problem: dse.OpenProblem) -> np.ndarray:
+    return np.stack(np.meshgrid(*map(np.arange, problem.sizes), indexing="ij"), -1).reshape(
+        -1, len(problem.sizes)
+    )
+
+
+def test_pymoo_gets_losses_and_violations_of_every_design() -> None:
+    pytest.importorskip("pymoo", reason="needs the extra `search`")
+    problem = dse.problem(SMALL, overrides={"constraints": ["area <= 20000 um2"]})
+    theirs = problem.to_pymoo()
+    assert (theirs.xu - theirs.xl + 1 == problem.sizes).all()
+    rows = every(problem)
+    given = theirs.evaluate(rows.astype(float), return_as_dictionary=True)
+    found = problem.evaluate(rows)
+    assert 0 < found.feasible.sum() < len(rows)
+    assert ((given["G"] <= 0).all(axis=1) == found.feasible).all()
+    np.testing.assert_array_equal(given["F"][found.feasible], found.loss[found.feasible])
+    assert np.isfinite(given["F"]).all()
+    assert np.isfinite(given["G"]).all()
+
+
+def test_optuna_finds_the_front_by_trying_all_and_knows_what_is_infeasible() -> None:
+    optuna = pytest.importorskip("optuna", reason="needs the extra `search`")
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    problem = dse.problem(SMALL, overrides={"constraints": ["area <= 20000 um2"]})
+    study = optuna.create_study(
+        directions=["minimize"] * problem.objective_count, sampler=optuna.samplers.RandomSampler(1)
+    )
+    for row in every(problem):
+        axes = zip(problem.space.axes, row.tolist(), strict=True)
+        study.enqueue_trial(
+            {axis.name: at if axis.ordered else axis.labels[at] for axis, at in axes}
+        )
+    study.optimize(problem.optuna, n_trials=problem.size)
+    found = problem.evaluate(every(problem))
+    assert [trial.values for trial in study.trials if _feasible(trial)] == (
+        found.loss[found.feasible].tolist()
+    )
+    said = [trial.user_attrs["design"] for trial in study.trials]
+    assert said == [problem.space.point_text(row) for row in every(problem)]
+    exact = dse.run(SMALL, overrides={"constraints": ["area <= 20000 um2"]})
+    goals = [goal.name for goal in problem.goals]
+    best = sorted({tuple(trial.values) for trial in study.best_trials})
+    np.testing.assert_allclose(best, exact.front[goals].to_numpy(), rtol=1e-9)
+
+
+def _feasible(trial) -> bool:
+    return all(value <= 0 for value in trial.constraints.values())
 
 
 @pytest.mark.parametrize("library", ["pymoo", "optuna"])

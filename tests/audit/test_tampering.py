@@ -291,3 +291,11 @@ def test_an_input_that_is_changed_is_named(copy: Callable[[str], Path]) -> None:
     folder = copy("own")
     (folder / "inputs" / "cores.csv").write_text(TABLE.replace("500", "501"))
     assert "cores.csv has changed since the run" in told(folder)
+
+
+def test_a_run_without_checksums_is_refused(copy: Callable[[str], Path]) -> None:
+    folder = copy("plain")
+    manifest = manifest_of(folder)
+    del manifest[record.CHECKSUMS]
+    write(folder, manifest)
+    assert "manifest.json: checksums is missing" in told(folder)

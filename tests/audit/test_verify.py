@@ -144,6 +144,15 @@ def test_a_removed_design_is_refused_and_named(copy: Callable[[str], Path]) -> N
     assert find.objectives["area_m2"] == pytest.approx(1.4969e-7)
 
 
+def test_a_neighbour_of_the_front_is_found_in_a_space_too_large_to_try(
+    copy: Callable[[str], Path],
+) -> None:
+    folder = copy("composed")
+    rewrite(folder, lambda rows: rows[1:], front=1)
+    found = verify_run(folder, trials=1_000)
+    assert [find.design for find in found.finds] == ["1 u8 + 2 u16"]
+
+
 @pytest.mark.parametrize(
     ("added", "check", "text"),
     [
@@ -230,6 +239,27 @@ def test_entries_of_another_type_are_refused_by_every_command(
             command(folder)
 
 
+def test_the_count_of_all_feasible_designs_is_verified(tmp_path: Path) -> None:
+    run = dse.run(STUDIES / "hash_100gbps.yaml", out=tmp_path / "run", method="enumerate")
+    assert failures(verify_run(tmp_path / "run", trials=TRIALS)) == {}
+    feasible = run.manifest["feasible_in_space"]
+    rewrite(tmp_path / "run", same, feasible_in_space=feasible - 1)
+    assert (
+        f"feasible_in_space of the manifest is {feasible - 1}, and should be {feasible}"
+        in (failures(verify_run(tmp_path / "run", trials=TRIALS))["accounting"])
+    )
+
+
+def test_another_study_in_the_manifest_is_refused(copy: Callable[[str], Path]) -> None:
+    folder = copy("mix")
+    rewrite(folder, same, study=MIX.replace("0.5 mm2", "0.6 mm2"))
+    found = failures(verify_run(folder, trials=TRIALS))
+    assert found["study"].startswith("study_sha256 of the manifest is ")
+    assert found["study"].endswith(
+        "constraints.2 of the manifest is area <= 0.5 mm2, and should be area <= 0.6 mm2"
+    )
+
+
 def test_rows_that_are_no_designs_are_refused(copy: Callable[[str], Path]) -> None:
     folder = copy("mix")
     rewrite(folder, lambda rows: [rows[0] | {"des.u16": "9"}, rows[1]])
@@ -278,6 +308,20 @@ def test_what_improves_on_a_heuristic_is_named_and_refutes_nothing(runs: Path) -
 def test_a_run_of_another_format_is_refused(tmp_path: Path, written: int, sentence: str) -> None:
     (tmp_path / "manifest.json").write_text(f'{{"format": {written}}}', encoding="utf-8")
     with pytest.raises(OutputError, match=re.escape(sentence)):
+        verify_run(tmp_path, trials=TRIALS)
+
+
+def test_a_number_beyond_floats_is_refused(runs: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(runs / "guessed", tmp_path / "run"))
+    manifest = json.loads((folder / "manifest.json").read_text()) | {"hypervolume": 10**400}
+    forged = record.with_checksums(manifest, folder)
+    (folder / "manifest.json").write_text(json.dumps(forged))
+    with pytest.raises(OutputError, match=r"manifest\.json: hypervolume"):
+        verify_run(folder, trials=TRIALS)
+
+
+def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="is not the folder of a run"):
         verify_run(tmp_path, trials=TRIALS)
 
 
@@ -374,9 +418,37 @@ def test_the_commands_print_json_and_an_exit_status(
         assert all(by <= 0 for by in said["constraints"].values()) == (status == 0)
 
 
+@pytest.mark.parametrize("design", ["1 u8 + 2 u16", "4 u16", "1 u16"])
+def test_a_study_says_of_a_design_what_its_run_says(runs: Path, design: str) -> None:
+    of_run = dse.explain(runs / "mix", design)
+    assert dse.explain(runs / "mix.yaml", design).to_dict() == of_run.to_dict()
+    assert dse.explain(dse.run(runs / "mix.yaml"), design).to_dict() == of_run.to_dict()
+
+
 def test_a_run_whose_fields_are_set_is_searched_again(runs: Path) -> None:
     less = {"workload.rate": "73 Gbps"}
     found = dse.explain(runs / "mix", "2 u16", overrides=less)
     assert (found.verdict, found.row) == ("front", 1)
     assert found.terms == dse.explain(runs / "mix.yaml", "2 u16", overrides=less).terms
     dse.explain(runs / "sweep", "2 des.u16 -> 1 fft.r16", overrides=less)  # swept no more
+
+
+def test_a_method_that_counts_equal_designs_beside_one_that_does_not(tmp_path: Path) -> None:
+    study, folder = tmp_path / "study.yaml", tmp_path / "run"
+    text = MIX.replace("designs: [u8, u16]", "designs: [u8, u16]\n    clock: [0.5, 1]")
+    text += "sweep: {search.method: [exact, nsga2]}\n"
+    study.write_text(text.replace("{area: minimise, power: minimise}", "{area: minimise}"))
+    dse.run(study, out=folder, overrides={"workload.rate": "1 Gbps"})
+    counts = ({"equal_designs": count} for count in ("2.0", ""))
+    rewrite(folder, lambda rows: [row | one for row, one in zip(rows, counts, strict=True)])
+    assert failures(verify_run(folder, trials=TRIALS)) == {}
+    assert dse.report(folder).is_file()
+
+
+def test_status_and_diff_name_the_methods_that_prove(tmp_path: Path) -> None:
+    study = tmp_path / "study.yaml"
+    study.write_text(MIX.replace("to: 6", "to: 60") + "sweep: {search.method: [exact, nsga2]}\n")
+    folder = dse.run(study, out=tmp_path / "run", overrides={"search.budget": "1000"}).folder
+    status = dse.status(folder).text()  # of the spaces of both methods
+    assert re.search(r"of 7,4\d\d evaluated.* proven for exact", status, re.DOTALL)
+    assert "is proven for exact" in dse.diff(folder, folder).text()

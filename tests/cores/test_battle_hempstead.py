@@ -44,6 +44,14 @@ def test_area_and_power_are_the_printed_ones_in_si(
         assert column[row] == value
 
 
+@pytest.mark.parametrize(("core", "byte"), [(DES, 8), (FFT, 64 * 64 / 8)])
+def test_a_task_is_read_and_written_once(core: Core, byte: float) -> None:
+    """A block of 64 bit, and 64 complex points of 64 bit."""
+    found = table(core)
+    for moved in (found.payload_bit / 8, found.read_byte, found.written_byte):
+        assert (moved == byte).all()
+
+
 def test_a_cell_is_read_1_plus_2_over_n_times_and_written_once() -> None:
     # n = 2 reads 2 * 4 cells of 4 byte per cycle and writes 4: 8 byte in, 4 byte out per cell.
     np.testing.assert_allclose(table(JACOBI).read_byte, [12, 8, 20 / 3, 6])
@@ -112,6 +120,12 @@ def test_a_law_carries_how_far_it_is_off(core: Core, quantity: str, off: dict[st
     names, of_table, of_law = core.models["law"].residuals()[quantity]
     assert names == (*off,)
     np.testing.assert_allclose(of_law / of_table - 1, [*off.values()], atol=0.0006)
+
+
+def test_residuals_are_those_of_the_power_of_table_and_law() -> None:
+    _, of_table, of_law = FFT.models["law"].residuals()["power_w"]
+    np.testing.assert_array_equal(of_table, power_w(table(FFT))[[0, 5]])
+    np.testing.assert_array_equal(of_law, power_w(law(FFT, pipeline_depth=np.array([26.0, 17.0]))))
 
 
 @pytest.mark.parametrize(

@@ -200,6 +200,18 @@ def test_chained_rounds_glitch(library: str) -> None:
         assert float(row["settled_energy_pj"]) < float(row["energy_pj"])
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_without_glitches_a_larger_radix_takes_less_energy(library: str) -> None:
+    """As in the paper's Table II; with them radix 8 takes the most."""
+    rows = rows_of(f"fft_{library}")
+    energy, settled = (
+        [float(rows[name][column]) for name in ("r2", "r4", "r8")]
+        for column in ("energy_pj", "settled_energy_pj")
+    )
+    assert settled == sorted(settled, reverse=True)
+    assert max(energy) == energy[2]
+
+
 def test_aes_at_100_gbit_per_s_by_hand() -> None:
     """A block in each cycle of 0.996 ns is 128.5 Gbit/s: one u10, mapped for half its clock.
 

@@ -14,7 +14,7 @@ from scipy.stats import t
 
 import dse
 from dse.errors import DseError, StudyError
-from dse.fitting.core import CoreFit, _intervals, _laws, core_record, fit_core, fit_law
+from dse.fitting.core import CoreFit, Fitted, _intervals, _laws, core_record, fit_core, fit_law
 from dse.reports.text import percent
 from dse.study import records
 from tests.conftest import run_dse
@@ -30,6 +30,71 @@ UNROLLED = ("parameters.partition", "1")
 def des(*settings: tuple[str, str], **forms: str) -> CoreFit:
     given = [("values.payload", "64 bit"), UNROLLED, *settings]
     return fit_core(TABLES / "des.csv", "des", ["unroll"], given, forms)
+
+
+def jacobi(**forms: str) -> CoreFit:
+    given = [("values.payload", "32 bit")]
+    return fit_core(TABLES / "jacobi.csv", "jacobi", ["side"], given, forms)
+
+
+def total_power(found: CoreFit) -> Fitted:
+    """Fit a line to dynamic and leakage power together."""
+    parts = (found.laws["dynamic_power"], found.laws["leakage_power"])
+    values = sum(part.law(found.parameters) - part.residuals for part in parts)
+    law = fit_law(found.parameters, np.asarray(values), "affine")
+    assert law is not None
+    return law
+
+
+# What Battle & Hempstead print beside the laws that are nearest in relative terms.
+
+
+PRINTED = [
+    ("area", des(area="affine").laws["area"], UNROLL, [1374e-12, 4149e-12], [4600e-12, 3500e-12]),
+    ("power", total_power(des()), UNROLL, [369e-6, 757.7e-6], [90e-6, 640e-6]),
+    ("area", jacobi(area="square").laws["area"], SIDE**2, [777e-12, 677e-12], [1018e-12, 635e-12]),
+    (
+        "power",
+        total_power(jacobi()),
+        SIDE,
+        [-584e-6, 1054e-6],
+        [-730e-6, 1.12e-3],
+    ),
+]
+"""Equations 2, 3, 8 and 9, the last one read as linear in n and in mW."""
+
+
+@pytest.mark.parametrize(("quantity", "found", "over", "expected", "printed"), PRINTED)
+def test_laws_of_a_printed_form_are_nearer_to_the_table_than_what_is_printed(
+    quantity: str, found: Fitted, over: np.ndarray, expected: list[float], printed: list[float]
+) -> None:
+    law = np.array(found.law.coefficients)
+    assert law == pytest.approx(expected, rel=1e-3)
+    table = law[0] + law[1] * over - found.residuals
+    off = np.log((printed[0] + printed[1] * over) / table)
+    assert found.rms < 0.6 * np.sqrt(np.mean(off**2))
+
+
+def test_rate_of_des_is_linear_as_equation_4() -> None:
+    law = des().laws["rate"].law
+    assert (law.form, law.over) == ("power", ("unroll",))
+    assert law.coefficients == pytest.approx((645e6 / 16, 1.0), rel=1e-3)
+
+
+def test_areas_are_predicted_better_by_a_power_of_n_than_by_the_printed_forms() -> None:
+    for found, printed in ((des(), des(area="affine")), (jacobi(), jacobi(area="square"))):
+        area = found.laws["area"]
+        assert area.law.form == "power"
+        assert printed.laws["area"].leave_one_out > 1.35 * area.leave_one_out
+
+
+def test_a_record_is_as_sure_as_its_law_is_close() -> None:
+    found = des(area="affine")
+    core = core_record(found)[0]["core"]
+    off = found.laws["area"].law({"unroll": UNROLL}) / AREA_UM2 * 1e12 - 1
+    scatter = np.sqrt(np.sum(off**2) / (5 - 2))
+    assert float(core["uncertainty"]["area"].split()[0]) == pytest.approx(100 * scatter, rel=2e-3)
+    assert "clock" not in core["uncertainty"]  # the same everywhere
 
 
 # Independent oracles.
@@ -109,6 +174,17 @@ def test_the_law_behind_exact_data_is_found() -> None:
         assert found.leave_one_out <= 1e-6 * values.max()
 
 
+def test_a_law_does_not_change_with_the_units_or_the_order_of_the_data() -> None:
+    found, scaled = (fit_law({"n": UNROLL}, AREA_UM2 * by) for by in (1.0, 1e-12))
+    turned = fit_law({"n": UNROLL[::-1]}, AREA_UM2[::-1])
+    assert found is not None
+    assert scaled is not None
+    assert turned is not None
+    first, *rest = found.law.coefficients
+    assert scaled.law.coefficients == pytest.approx((first * 1e-12, *rest), rel=1e-6)
+    assert turned.law.coefficients == pytest.approx(found.law.coefficients, rel=1e-6)
+
+
 def test_a_law_needs_a_point_more_than_it_has_coefficients() -> None:
     two = {"n": np.array([1.0, 2.0])}
     assert fit_law(two, np.array([3.0, 5.0]), "affine") is None
@@ -185,6 +261,16 @@ def test_a_record_is_the_law_and_says_where_it_comes_from(tmp_path: Path) -> Non
     residuals = read.provenance["residuals"]["area"]
     assert residuals["rms"] == percent(found.laws["area"].rms)
     assert residuals["law"].startswith("5540 um2 * unroll^")
+
+
+def test_cycles_that_are_exact_are_not_blurred_by_a_clock_that_is_not(tmp_path: Path) -> None:
+    rows = "a,1,9,1,500,16,64\nb,2,20,2,490,8,64\nc,4,30,3,470,4,64\nd,8,60,7,471,2,64\n"
+    path = tmp_path / "t.csv"
+    path.write_text(HEADER + rows)
+    laws = fit_core(path, "t", ["n"]).laws
+    assert laws["cycles_per_task"].law.coefficients == pytest.approx((16, -1), rel=1e-9)
+    assert set(laws) == {"area", "clock", "dynamic_power", "payload", "cycles_per_task"}
+    assert "rate" in fit_core(path, "t", ["n"], forms={"rate": "power"}).laws
 
 
 def test_latency_and_tasks_in_flight_follow_from_each_other(tmp_path: Path) -> None:

@@ -64,6 +64,14 @@ def test_a_kernel_is_measured_fitted_and_used_by_a_study(command: Command, tmp_p
     study.prepare(study.read_study(tmp_path / "study.yaml", ()))
 
 
+def test_a_record_that_is_there_is_not_replaced(
+    command: Command,
+) -> None:
+    assert command("--kernels", "sha256")[0] == 0
+    status, _, error = command("--kernels", "sha256")
+    assert (status, "is there already" in error) == (2, True)
+
+
 def test_without_openssl_it_says_what_can_be_measured(command: Command, tmp_path: Path) -> None:
     (tmp_path / "openssl").unlink()
     status, _, error = command("--kernels", "sha256")
@@ -71,6 +79,16 @@ def test_without_openssl_it_says_what_can_be_measured(command: Command, tmp_path
     assert "openssl is not on the PATH; install OpenSSL 3" in error
     assert "--kernels zlib_6" in error
     assert command("--kernels", "zlib_6, sha256")[0] == 2
+
+
+def test_zlib_takes_longer_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host, "_timed", lambda _, __, size: 1e-6 + 20e-9 * size)
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    (found,) = host.measure_host(host.chosen("zlib_6"), [64, 4096, 65536])
+    kernel, origin = host.host_record(found)
+    assert kernel["index"] == "20 ns/B"
+    assert kernel["offset"] == "1 us"
+    assert set(origin["times"]) == {"64 B", "4 KiB", "64 KiB"}
 
 
 def test_calls_of_zlib_are_counted_and_have_the_size(monkeypatch: pytest.MonkeyPatch) -> None:

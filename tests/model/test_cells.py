@@ -15,6 +15,7 @@ from dse.model.evaluation import Goal
 from dse.model.graph import wire
 from dse.model.problem import Problem
 from dse.model.space import Axis, Space, as_index, one_block
+from tests.conftest import STUDIES, problem_of
 
 
 def made_of(functions, sizes, limits=()):
@@ -102,3 +103,19 @@ def test_bounds_hold_for_random_problems(sizes, functions, limits, data) -> None
     limits = [text for text in limits if "y" not in text or y in functions]
     steps = [data.draw(st.integers(1, size)) for size in sizes]
     hold(made_of(functions, sizes, limits), steps, most=100)
+
+
+def test_bounds_hold_for_the_designs_of_a_shipped_study() -> None:
+    problem = problem_of(STUDIES / "crypto_interface_100gbps.yaml")
+    for width in (2, 4, 8):
+        axes = zip(problem.sizes, problem.ordered, strict=True)
+        hold(problem, [min(width, size) if ordered else 1 for size, ordered in axes], most=60)
+
+
+def test_a_function_that_cannot_be_bounded_decides_nothing() -> None:
+    def unbounded(*, a, b, c):
+        return np.asarray(a) * np.sin(b) + c
+
+    problem = made_of((unbounded,), (9, 9, 9))
+    least, _ = Cells(problem, (3, 3, 3)).bounds(as_index(one_block((3, 3, 3))))
+    assert np.isnan(least).all()

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
+from scipy.optimize import brentq
 
 from dse.objectives.logca.paper.devices import logca, rows
 from dse.objectives.logca.paper.implications import limits, peak
@@ -23,6 +25,7 @@ GOLDEN = YAML(typ="safe", pure=True).load(
     (Path(__file__).parents[1] / "golden" / "logca_roots.yaml").read_text(encoding="utf-8")
 )
 DEVICES = {key: logca(*key) for key in rows}
+T2 = DEVICES["ultrasparc_t2", "aes"]
 
 exponents = st.one_of(st.just(1.0), st.floats(0.3, 0.95), st.floats(1.05, 3.0))
 any_device = st.builds(
@@ -37,6 +40,15 @@ any_device = st.builds(
 )
 
 
+def plain_gain(device: LogCA, x: float) -> float:
+    """Host time minus offload time over their sum at exp(x), from the printed equations."""
+    d: Any = device
+    computing = d.index * math.exp(d.exponent * x)
+    moving = d.latency * (math.exp(x) if d.latency_per_byte else 1.0)
+    host, offload = d.host_offset + computing, d.overhead + moving + computing / d.acceleration
+    return (host - offload) / (host + offload)
+
+
 @pytest.mark.parametrize(
     "row", GOLDEN["devices"], ids=lambda row: f"{row['device']}-{row['kernel']}"
 )
@@ -48,6 +60,15 @@ def test_table_5_granularities(row: dict[str, Any]) -> None:
     ):
         expected = math.nan if printed == "does not exist" else printed
         assert found == pytest.approx(expected, rel=GOLDEN["tolerance_relative"], nan_ok=True)
+
+
+def test_speedup_by_hand() -> None:
+    device = LogCA(latency=10, overhead=80, index=2, acceleration=4, host_offset=50)
+    assert device.host_time(100) == 250
+    assert device.offload_time(100) == 80 + 10 + 50
+    assert device.speedup(100) == 250 / 140
+    per_byte = replace(device, latency_per_byte=True)
+    assert per_byte.offload_time([0, 100]).tolist() == [80, 80 + 1000 + 50]
 
 
 def test_sublinear_kernel_with_latency_per_byte_has_two_roots_one_or_none() -> None:
@@ -67,6 +88,30 @@ def test_sublinear_kernel_with_latency_per_byte_has_two_roots_one_or_none() -> N
     assert peak(slower).granularity == pytest.approx(((79**0.5 - 3) / 5) ** 2, rel=1e-14)
 
 
+def test_a_root_beyond_every_address_exists_only_when_asked_for() -> None:
+    device = DEVICES["discrete_gpu", "aes"]
+    assert math.isnan(device.break_even())
+    assert device.break_even(largest=math.inf) == pytest.approx(1.347492404e125)
+    assert math.isnan(replace(device, exponent=1.0).break_even(largest=math.inf))
+
+
+@pytest.mark.parametrize("exponent", [0.02, 0.5, 0.999])
+@pytest.mark.parametrize("gap", [1e-2, 1e-4, 1e-6])
+def test_two_roots_that_almost_meet(exponent: float, gap: float) -> None:
+    """The sum ``g**b - g`` just below its top, bracketed from there to both sides."""
+    top = math.log(exponent) / (1 - exponent)
+
+    def excess(x: float, level: float = 0.0) -> float:
+        return math.exp(x) * math.expm1((exponent - 1) * x) - level
+
+    level = excess(top) * (1 - gap)
+    expected = [
+        math.exp(brentq(excess, *ends, args=(level,), xtol=1e-15, rtol=1e-15))
+        for ends in ((-500 if exponent < 0.1 else -50, top), (top, 0))
+    ]
+    assert roots(1.0, exponent, 1.0, level) == pytest.approx(expected, rel=1e-9)
+
+
 @given(device=any_device, wanted=st.floats(0.1, 60))
 def test_roots_give_the_speedup_and_nothing_else_does(device: LogCA, wanted: float) -> None:
     """Between neighbouring roots the speedup stays on one side: sampled densely in log g."""
@@ -79,6 +124,25 @@ def test_roots_give_the_speedup_and_nothing_else_does(device: LogCA, wanted: flo
     for before, after, change in zip(samples, samples[1:], np.diff(reached), strict=False):
         if change and clear[np.searchsorted(samples, [before, after])].all():
             assert np.sum((found >= before) & (found <= after)) == 1
+
+
+@given(device=any_device)
+def test_break_even_against_brentq(device: LogCA) -> None:
+    low, high = -40.0, math.log(2.0**64)
+    grid = np.linspace(low, high, 300)
+    gains = [plain_gain(device, x) for x in grid]
+    first = next((place for place, gain in enumerate(gains) if gain >= 0), None)
+    assume(all(abs(gain) > 1e-9 for gain in gains))
+    found = device.break_even()
+    if first is None:  # a pair of roots may hide between two samples
+        assume(math.isnan(found) or peak(device).speedup > 1.01)
+    elif first == 0:
+        assert found < math.exp(low)
+    elif found >= math.exp(grid[first - 1]):
+        root = brentq(lambda x: plain_gain(device, x), grid[first - 1], grid[first], xtol=1e-14)
+        assert found == pytest.approx(math.exp(root), rel=1e-9)
+    else:
+        assert abs(plain_gain(device, math.log(found))) < 1e-9
 
 
 def test_columns_give_the_bits_of_single_rows() -> None:
@@ -151,6 +215,15 @@ def test_speedup_never_exceeds_its_peak_and_tends_to_its_limits(device: LogCA) -
         assert device.speedup(top.granularity) == pytest.approx(top.speedup)
 
 
+def test_bound_of_section_3_1() -> None:
+    fixed = LogCA(latency=1, overhead=1, index=1, acceleration=2)
+    kernels = [replace(fixed, exponent=exponent) for exponent in (0.5, 1.0, 1.5)]
+    assert [one.bound() for one in kernels] == ["compute-bound"] * 3
+    per_byte = [replace(one, latency_per_byte=True).bound() for one in kernels]
+    assert per_byte == ["latency-bound", "latency-bound", "compute-bound"]
+    assert T2.bound() == "compute-bound"
+
+
 @given(device=any_device)
 def test_cutoffs_are_where_the_gain_crosses_the_threshold(device: LogCA) -> None:
     samples = np.geomspace(1e-3, 1e15, 60)
@@ -161,6 +234,35 @@ def test_cutoffs_are_where_the_gain_crosses_the_threshold(device: LogCA) -> None
             inside |= (samples >= low) & (samples <= high)
         clear = np.abs(gained[name] / (1 + THRESHOLD) - 1) > 1e-9
         assert np.array_equal(inside[clear], (gained[name] >= 1 + THRESHOLD)[clear]), name
+
+
+PER_BYTE = LogCA(latency=2, overhead=100, index=30, acceleration=10, latency_per_byte=True)
+FIXED = replace(PER_BYTE, latency_per_byte=False)
+EXACT = 1e-9
+
+
+@pytest.mark.parametrize(
+    ("found", "printed"),
+    [
+        (FIXED.break_even, 10 / 9 * (100 + 2) / 30),  # eq. 5
+        (FIXED.half_acceleration, 10 * (100 + 2) / 30),  # eq. 6
+        (PER_BYTE.break_even, 10 * 100 / (30 * 9 - 10 * 2)),  # CAL eq. 11
+        (PER_BYTE.half_acceleration, 10 * 100 / (30 - 10 * 2)),  # CAL eq. 12
+        (lambda: replace(PER_BYTE, acceleration=np.inf).granularities(10)[0], 100),  # eq. 13
+    ],
+)
+def test_equations_5_6_and_11_to_13(found: Callable[[], float], printed: float) -> None:
+    assert float(found()) == pytest.approx(printed, rel=EXACT)
+
+
+FIXED_ROWS = [key for key, row in rows.items() if row["latency_kind"] == "fixed"]
+
+
+@pytest.mark.parametrize("key", FIXED_ROWS, ids=" ".join)
+def test_equation_7_where_latency_is_fixed(key: tuple[str, str]) -> None:
+    model, row = logca(*key), rows[key]
+    ratio = (float(row["acceleration"]) - 1) ** (1 / float(row["beta"]))
+    assert model.half_acceleration() / model.break_even() == pytest.approx(ratio, rel=EXACT)
 
 
 def test_a_fitted_exponent_does_not_turn_what_bounds_a_kernel() -> None:

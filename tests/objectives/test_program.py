@@ -24,6 +24,13 @@ def speedup(mode: str, share: float = 0.4, offloads: float = 0.01, **more: float
     return float(found[0])
 
 
+def test_by_hand() -> None:
+    # left of 1000 s: 600 kept, 30 for offloads; 100 waited for, or 40 of switching
+    assert speedup("sync") == pytest.approx(1000 / 730)
+    assert speedup("sync_os", interface_switch_s=2.0) == pytest.approx(1000 / 670)
+    assert speedup("async") == pytest.approx(1000 / 630)
+
+
 def authors(mode: str, c: float, alpha: float, n: float, costs: float, o1: float, a: float):
     """The three equations of the program that Sriraman and Dhanotia published, in cycles."""
     if mode == "sync":
@@ -50,6 +57,12 @@ def test_as_the_authors_compute_it() -> None:
             interface_host_clock_hz=cycles,
         )
         assert ours == pytest.approx(theirs, rel=1e-12)
+
+
+def test_amdahl_bounds_it_and_never_is_not_the_end_for_the_program() -> None:
+    assert speedup("async", 0.4, 0.0) == pytest.approx(1 / 0.6)
+    assert speedup("async", 1.0, 0.0) == np.inf
+    assert speedup("sync", 0.4, 0.01, wait_s=np.inf) == 0
 
 
 STUDY = """\

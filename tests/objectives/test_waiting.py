@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.stats import poisson
@@ -9,9 +11,11 @@ from scipy.stats import poisson
 import dse
 from benchmarks import simulation as random_designs
 from dse.errors import InfeasibleError
+from dse.objectives.system import mixes
 from dse.objectives.system.mixes import decay_per_gap, station_wait_s
+from dse.objectives.system.waiting import taken_slots
 from dse.study import study
-from tests.conftest import Write
+from tests.conftest import STUDIES, Write
 
 LOADS = np.array([0.05, 0.3, 0.5, 0.8, 0.95, 0.999])
 
@@ -49,6 +53,12 @@ def test_many_servers_wait_nearly_as_crommelin_says(servers: int) -> None:
         assert abs(wait(load, servers) - exact) < max(within * exact, 0.005), (load, servers)
 
 
+def test_a_wait_that_is_rounding_of_the_service_is_none() -> None:
+    """64 cores of which 0.68 are busy: M/D/64 waits 1e-90 services, the exponent gives 2e-23."""
+    assert wait(0.68 / 64, 64.0) == 0
+    assert wait([1.9e-12, 2.1e-12]).tolist() == [0, pytest.approx(1.05e-12, rel=1e-12)]
+
+
 def test_bursts_count_fewer_servers() -> None:
     """0.339 +- 0.004 of the service for 16 servers at a load of 0.8 and c_a2 = 4, simulated with
     1.5 million arrivals; Sakasegawa's exponent alone gives 0.183."""
@@ -76,6 +86,72 @@ def test_waits_get_rare_as_fast_as_the_equation_says() -> None:
     assert heavy == pytest.approx(2 * 1e-7 / 4, rel=1e-5)  # the limit of heavy traffic
     ends = decay_per_gap(load=np.array([0.0, 1.0, 2.0]), arrival_cv2=np.ones(3))
     assert ends.tolist() == [np.inf, 0, 0]
+
+
+@pytest.mark.parametrize("cv2", [1e-3, 0.1, 0.9, 1.0, 1.5, 4.0, 100.0, 1e4])
+def test_more_of_newtons_steps_change_nothing(monkeypatch: pytest.MonkeyPatch, cv2: float) -> None:
+    """But rounding, which counts the more the nearer the load is to 1."""
+    loads = np.concatenate([np.geomspace(1e-4, 0.5, 200), 1.0 - np.geomspace(0.5, 1e-3, 200)])
+    imix = ((64 / 354.25, 7 / 12), (576 / 354.25, 4 / 12), (1500 / 354.25, 1 / 12))
+    noises = {((1.0, 1.0),): 1e-12, imix: 1e-9, ((0.5, 0.999), (500.5, 0.001)): 1e-8}
+    for sizes, noise in noises.items():
+        steps = []
+        for count in (mixes.NEWTON_STEPS, 40):
+            monkeypatch.setattr(mixes, "NEWTON_STEPS", count)
+            steps.append(decay_per_gap(load=loads, arrival_cv2=np.full(400, cv2), sizes=sizes))
+        assert (np.abs(steps[0] / steps[1] - 1) < noise * max(1, cv2 / 50) / (1 - loads)).all()
+        monkeypatch.undo()
+
+
+def described(path: Path, *overrides: tuple[str, str]):
+    problem = study.prepare(study.read_study(path, overrides)).problem
+    index = np.random.default_rng(1).integers(0, problem.sizes, (3000, len(problem.sizes)))
+    return problem.describe(index)
+
+
+def test_steady_arrivals_change_nothing() -> None:
+    path = STUDIES / "crypto_interface_100gbps.yaml"
+    without, steady = described(path), described(path, ("workload.arrivals", "steady"))
+    for name, column in without.items():
+        assert np.array_equal(steady[name], column, equal_nan=True), name
+    new = set(steady) - set(without) - {"workload_arrival_cv2"}
+    assert "offload_latency_p99_s" in new
+    assert (steady["wait_s"] == 0).all()
+    assert np.array_equal(steady["offload_latency_p99_s"], steady["offload_latency_s"])
+
+
+def test_hosts_that_wait_are_busy_while_offloads_wait() -> None:
+    path = STUDIES / "crypto_interface_100gbps.yaml"
+    for mode in ("sync", "sync_os", "async"):
+        still = described(path, ("interface.wait", mode))
+        moved = described(path, ("interface.wait", mode), ("workload.arrivals", "poisson"))
+        more = moved["host_cores"] > still["host_cores"]
+        assert (moved["host_cores"] >= still["host_cores"]).all()
+        assert more.any() == (mode == "sync")
+        if mode == "sync":  # up to one in each slot, those before it
+            most = moved["arrival_rate_hz"] * moved["wait_s"]
+            assert (moved["host_cores"] - still["host_cores"] <= most * (1 + 1e-9)).all()
+
+
+def test_no_more_slots_are_taken_than_there_are() -> None:
+    random = np.random.default_rng(3)
+    slots = random.choice([1.0, 1.5, 2.0, 3.0, 4.0, 16.0, 256.0], 20_000)
+    given = {
+        "arrival_rate_hz": np.ones(20_000),
+        "offload_latency_s": slots * random.uniform(0, 1, 20_000),
+        "fleet_wait_s": 10 ** random.uniform(-4, 4, 20_000),
+        "link_wait_s": random.choice([0.0, 1.0, np.inf], 20_000),
+        "fleet_load": random.uniform(0, 1.1, 20_000),
+        "link_load": random.uniform(0, 1.0, 20_000),
+        "slots": slots,
+    }
+    taken = taken_slots(**given)
+    assert (taken <= slots * (1 + 1e-15)).all()
+    assert (taken >= given["offload_latency_s"]).all()
+    one = (slots == 1) & (given["fleet_load"] < 1)
+    assert (taken[one] == given["offload_latency_s"][one]).all()
+    nobody = dict.fromkeys(("fleet_wait_s", "link_wait_s"), np.zeros(20_000))
+    assert np.array_equal(taken_slots(**given | nobody), given["offload_latency_s"])
 
 
 def test_no_more_cores_are_busy_than_wait_in_random_studies() -> None:
@@ -133,3 +209,16 @@ def test_an_overload_is_no_design_and_the_remedy_is_named(write: Write) -> None:
         dse.run(write(tight))
     assert "queues are stable if arrivals or sizes vary" in str(caught.value)
     assert len(dse.run(write(tight.replace("poisson", "steady"))).front) == 1
+
+
+def test_arrivals_are_axes_and_sweeps(write: Write) -> None:
+    path = write(GOOD + "axes: {workload.arrivals: [steady, poisson, 4]}\n")
+    path.write_text(path.read_text().replace(", arrivals: poisson", ""))
+    found = dse.run(path).evaluations
+    waits = found.sort_values("workload.arrivals")["wait_s"].to_list()
+    assert waits[0] == 0
+    assert waits == sorted(waits)
+    swept = write(GOOD + "sweep: {workload.arrivals: {from: 0, to: 4, step: 2}}\n")
+    front = dse.run(swept).front
+    assert front["offload_latency_p99_s"].is_monotonic_increasing
+    assert len(front) == 3

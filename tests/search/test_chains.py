@@ -87,6 +87,20 @@ def test_fronts_behind_interfaces_are_those_of_all_designs(
         assert same_losses(composed, every), seed
 
 
+def capped(rng: np.random.Generator) -> str:
+    """Return such a study with a power cap, which may throttle stages at their own clocks."""
+    while "budget:" in (study := offload_study(rng)):
+        pass
+    return study + f"budget: {{power_cap: {one_of(rng, '1', '3', '8', '20')} W}}\n"
+
+
+def test_fronts_under_a_power_cap_are_those_of_all_designs(tmp_path: Path) -> None:
+    for seed in range(STUDIES):
+        problem = random_problem(seed, tmp_path, capped)
+        every, composed = front(problem, "enumerate"), front(problem, "compose")
+        assert same_losses(composed, every), seed
+
+
 def test_scenarios_that_take_too_much_work_are_evaluated_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

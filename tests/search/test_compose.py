@@ -13,13 +13,30 @@ from dse import search
 from dse.contract import CoreMetrics
 from dse.model.designs import Designs
 from dse.model.evaluation import distinct
-from dse.model.front import nondominated
+from dse.model.front import dominated, nondominated
 from dse.model.problem import Problem
 from dse.model.space import Index, as_index, one_block
 from dse.search import SearchSettings
 from dse.search.exact import compose
 from dse.study import study
 
+CHAIN = """
+workload:
+  kernel: des
+  rate: 20 Gbps
+stages:
+  - {core: des, fleet: mixed, instances: {from: 0, to: 4}}
+  - {core: fft, fleet: mixed, instances: {from: 0, to: 4}}
+  - {core: jacobi, fleet: mixed, instances: {from: 0, to: 9}}
+interface: {device: sparc_t4_engine}
+axes:
+  interface.in_flight: [4, 64]
+  workload.granularity: [1500 B, 4 KiB]
+objectives:
+  area: minimise
+  total_power: minimise
+  offload_latency: minimise
+"""
 FEW, MANY = range(96), range(96, 480)
 GOALS = {
     "area": "minimise",
@@ -176,6 +193,25 @@ def test_the_composed_front_is_that_of_all_designs(
         assert same_losses(composed, every), seed
         assert composed.exact, seed
         assert accounted(composed) == problem.whole_size, seed
+
+
+def test_more_designs_than_anyone_can_enumerate_are_accounted_for(tmp_path: Path) -> None:
+    path = tmp_path / "study.yaml"
+    path.write_text(CHAIN)
+    problem = study.prepare(study.read_study(path)).problem
+    found = front(problem, "exact")
+    assert problem.size == 5**6 * 5**6 * 10**4 * 2 * 2
+    assert accounted(found) == problem.whole_size
+    drawn = np.random.default_rng(2).integers(0, problem.sizes, (20_000, len(problem.sizes)))
+    # neighbours of the front: one fleet of each differs
+    near = np.repeat(found.front_index, 200, axis=0)
+    place = np.random.default_rng(3).integers(0, near.shape[1], len(near))
+    near[np.arange(len(near)), place] = np.random.default_rng(4).integers(
+        0, np.array(problem.sizes)[place]
+    )
+    others = problem.evaluate(np.concatenate([drawn, near]))
+    best = others.loss[others.feasible]
+    assert not dominated(found.front_loss, best).any()
 
 
 ALIKE = """

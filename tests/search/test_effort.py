@@ -14,12 +14,14 @@ import dse
 from dse import search
 from dse.audit.verify import verify_run
 from dse.errors import StudyError, TooLargeError, UnitError
-from dse.search.exact import partial, work
+from dse.parametric.breakpoints import TOO_MANY
+from dse.parametric.flips import find_flips
+from dse.search.exact import compose, partial, work
 from dse.search.settings import budget_of
 from dse.study import study
 from tests.conftest import problem_of, solved
 from tests.search.test_chains import offload_study
-from tests.search.test_compose import random_problem
+from tests.search.test_compose import accounted, front, random_problem, random_study, same_losses
 
 LARGE = """\
 workload: {granularity: 4 KiB, kernel: des, rate: 5 Gbit/s}
@@ -81,6 +83,23 @@ def test_an_answer_says_why_a_better_design_may_have_been_missed(write, tmp_path
         assert f"; a better one may have been missed: {why}." in " ".join(answer.text().split())
 
 
+def test_a_sweep_says_how_many_of_its_proofs_are_unfinished(write) -> None:
+    swept = "sweep: {workload.rate: [5 Gbit/s, 10 Gbit/s]}\n"
+    run = dse.run(write(LARGE.replace(", rate: 5 Gbit/s", "") + swept))
+    assert len(run.manifest["certificate"]["unfinished"]) == 2
+    assert run.text().startswith("not proven: 2 values of the sweep, the first because the limit")
+
+
+def test_a_flip_that_takes_too_much_ends_its_range(write) -> None:
+    found = study.prepare(study.read_study(write(LARGE)))
+    settings = search.SearchSettings(effort_s=1e-3, partial=True)
+    known = search.run_search(found.problem, settings).front_index
+    knee = found.preferring("knee")
+    (rate,) = find_flips(found, preference=knee, only=["workload.rate"], known=known).found
+    for edge in (rate.low, rate.high):
+        assert (edge.holds_to, edge.limited) == (rate.nominal, TOO_MANY)
+
+
 def test_memory_is_limited(write, monkeypatch: pytest.MonkeyPatch) -> None:
     grows = itertools.count(0, 2**20)
     monkeypatch.setattr(work, "_resident_byte", lambda: next(grows))
@@ -94,6 +113,24 @@ def test_memory_is_limited(write, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nonsense_is_a_fault(field: str, write) -> None:
     with pytest.raises(StudyError, match=re.escape(field.partition(":")[0])):
         study.prepare(study.read_study(write(LARGE.replace("effort: 1 ms", field))))
+
+
+@pytest.mark.parametrize("seeds", [range(3), pytest.param(range(3, 8), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("listed", [True, False])
+def test_fronts_do_not_depend_on_how_many_designs_are_held(
+    listed: bool, seeds: range, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compose, "TOGETHER", 7)
+    monkeypatch.setattr(compose, "MOST_ROWS", 50)
+    monkeypatch.setattr(compose, "FEW_ROWS", 30)
+    if not listed:
+        monkeypatch.setattr(compose.Composer, "drop_replaceable_fleets", lambda _, some: some)
+    for seed in seeds:
+        for kind in (random_study, offload_study):
+            problem = random_problem(seed, tmp_path, kind)
+            every, composed = front(problem, "enumerate"), front(problem, "compose")
+            assert same_losses(composed, every), seed
+            assert accounted(composed) == problem.whole_size
 
 
 def test_less_memory_holds_less_at_once_and_proves_the_same_front(

@@ -27,9 +27,11 @@ from dse.search.expensive.search import (
     expected_improvement,
     explore,
     extremes,
+    goals,
+    improve,
     straight,
 )
-from tests.search.test_search import Synthetic, oracle_front
+from tests.search.test_search import Synthetic, everything, oracle_front
 
 
 def searched(problem, *, budget, seed=1, population=4, **options):
@@ -57,6 +59,12 @@ def test_the_expected_improvement_is_the_mean_over_draws(objectives):
         assert found[row] == pytest.approx(np.mean(after) - before, abs=4 * error)
 
 
+def test_one_objective_is_the_textbooks_expected_improvement():
+    # Jones, Schonlau and Welch 1998, eq. 15: best 1, mean 1, deviation 1 adds phi(0) = 0.39894
+    found = expected_improvement(np.ones((1, 1)), np.ones((1, 1)), np.ones((1, 1)), np.full(1, 9.0))
+    assert found[0] == pytest.approx(1 / math.sqrt(2 * math.pi), rel=1e-12)
+
+
 @given(st.integers(1, 4), st.integers(0, 12), st.integers(0, 10_000))
 def test_boxes_are_disjoint_and_hold_what_a_front_leaves_open(objectives, points, seed):
     random = np.random.default_rng(seed)
@@ -69,6 +77,12 @@ def test_boxes_are_disjoint_and_hold_what_a_front_leaves_open(objectives, points
     for y in random.random((20, objectives)):
         inside = ((low < y) & (y < high)).all(axis=1).sum()
         assert inside == (not (front <= y).all(axis=1).any())
+
+
+def test_the_reference_point_lies_beyond_what_is_predicted_too():
+    observed, chance = np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([0.9, 0.1])
+    low, span = goals(observed, np.array([[0.0, 5.0], [-9.0, 9.0]]), chance)
+    assert (low.tolist(), span.tolist()) == ([0.0, 1.0], [2.0, 4.0])  # the unlikely one is out
 
 
 # The process ---------------------------------------------------------------------------------
@@ -87,6 +101,25 @@ def conditioned(process, features, values):
     factor = np.linalg.cholesky(covariance)
     weights = np.linalg.solve(covariance, values - process.constant)
     return Process(features, process.constant, process.parameters, factor, weights)
+
+
+def test_leaving_out_by_the_formula_is_leaving_out():
+    features, values = data()
+    process = fitted(features, values)
+    for row in range(len(values)):
+        others = np.arange(len(values)) != row
+        without = conditioned(process, features[others], values[others])
+        missed = values[row] - without.mean(features[row : row + 1])[0]
+        assert process.leave_one_out()[row] == pytest.approx(missed, rel=1e-5, abs=1e-8)
+
+
+def test_a_process_learns_a_function_and_which_features_count():
+    features, values = data(60)
+    process = fitted(features, values)
+    others, truth = data(200, seed=4)
+    assert np.std(process.mean(others) - truth) < 0.2 * np.std(truth)
+    lengths = np.exp(process.parameters[:3])
+    assert lengths[2] > 3 * lengths[:2].max()  # the third does nothing
 
 
 # Chances and the first designs -----------------------------------------------------------------
@@ -153,6 +186,67 @@ def test_the_whole_front_of_a_known_space():
     assert len({tuple(row) for row in designs.tolist()}) == archive.evaluated == 90
 
 
+def test_one_objective_that_may_be_negative():
+    problem = Synthetic(
+        (40, 40), lambda i: ((i - [[31, 7]]) ** 2).sum(axis=1, keepdims=True) - 50.0
+    )
+    _, designs = searched(problem, budget=40)
+    assert [31, 7] in designs.tolist()
+
+
+@pytest.mark.parametrize("seed", [4, 6])
+def test_rare_validity(seed):
+    """Two designs of a hundred are valid, and nothing says how far the others are from it."""
+    problem = smooth(
+        sizes=(20, 20, 5),
+        violations=lambda i: np.where(np.hypot(i[:, 0] - 14, i[:, 1] - 5) < 1.9, -1.0, 1.0)[
+            :, None
+        ],
+        constraint_names=("works",),
+    )
+    index = everything(problem.sizes)
+    valid = problem.evaluate(index).feasible
+    assert valid.mean() < 0.025
+    problem.seen.clear()
+    _, designs = searched(problem, budget=150, seed=seed)
+    works = problem.violations(designs)[:, 0] < 0
+    assert not works[:20].any()
+    first = int(works.argmax())
+    assert works[first + 1 :].mean() > 5 * valid.mean()  # what was found is used
+    assert len(found_after(problem, designs)[0]) == len(oracle_front(problem)[0])
+
+
+def test_failures_are_data_not_designs_to_come_back_to():
+    def losses(index):
+        found = smooth().losses(index)
+        found[index[:, 1] > 4] = np.inf
+        return found
+
+    def violations(index):
+        return np.where(index[:, 1:2] > 4, np.inf, -1.0)
+
+    problem = smooth(losses=losses, violations=violations, constraint_names=("evaluated",))
+    _, designs = searched(problem, budget=60)
+    failed = designs[:, 1] > 4
+    assert failed[:16].sum() > 4
+    assert failed[20:40].sum() <= 2  # half of them at random
+
+
+def test_a_space_too_large_to_enumerate():
+    centre = np.array([11, 30, 3, 44, 20, 8])
+
+    def losses(index):
+        away = ((index - centre) ** 2).sum(axis=1)
+        return np.stack([10 + away, 10 + ((index - centre - 3) ** 2).sum(axis=1)], axis=1)
+
+    problem = Synthetic((50,) * 6, losses)
+    archive, designs = searched(problem, budget=80, candidates=1_000)
+    assert len({tuple(row) for row in designs.tolist()}) == 80
+    drawn = np.random.default_rng(1).integers(0, 50, (4_000, 6))
+    best = losses(drawn).sum(axis=1).min()
+    assert archive.front[1].sum(axis=1).min() < 0.5 * best
+
+
 def generator(seed=1):
     return np.random.default_rng(seed)
 
@@ -194,6 +288,18 @@ def test_the_loss_of_parameters_is_the_posterior_of_the_textbook():
     _, gradient = processes._loss(one, squares, values)
     differences = approx_fprime(one, lambda at: processes._loss(at, squares, values)[0], 1e-6)
     assert gradient == pytest.approx(differences, rel=1e-4, abs=1e-4)
+
+
+def test_means_are_those_of_the_textbook_however_many_are_asked_for():
+    features, values = data()
+    process = fitted(features, values)
+    others = generator().random((2 * processes.BLOCK + 3, 3))
+    at = [0, processes.BLOCK - 1, processes.BLOCK, len(others) - 1]
+    kernel = process.between(others[at], features)
+    covariance = process.between(features, features) + process.noise * np.eye(25)
+    exact = values.mean() + kernel @ np.linalg.solve(covariance, values - values.mean())
+    assert process.mean(others)[at] == pytest.approx(exact, rel=1e-6)
+    assert process.mean(others[:0]).shape == (0,)
 
 
 # What is expected --------------------------------------------------------------------------------
@@ -273,6 +379,28 @@ def test_exploring_goes_where_a_design_is_likely_and_far_from_what_was_seen():
     assert len(explore(features, seen, chance, generator(), 99)) == 60
     first, second = explore(features, seen[:0], chance, generator(), 2)
     assert first == chance.argmax() != second
+
+
+def test_the_unit_of_a_loss_makes_no_difference_nor_does_its_power():
+    designs = []
+    for factor, power in ((1.0, 1), (1e6, 1), (1e-9, 2)):
+        problem = smooth()
+        losses = problem.losses
+        problem.losses = lambda i, f=factor, p=power, of=losses: f * of(i) ** p
+        designs.append(searched(problem, budget=40)[1].tolist())
+    assert designs[0] == designs[1] == designs[2]
+
+
+def test_batches_are_no_larger_than_asked_for():
+    class Counting(Archive):
+        def evaluate_new(self, points):
+            counts.append(len(points))
+            return super().evaluate_new(points)
+
+    counts = []
+    archive = Counting(smooth(), total=22)
+    improve(archive, seed=1, population=4, candidates=500)
+    assert counts == [4, 4, 3, 4, 4, 3]  # half of them first
 
 
 @pytest.mark.parametrize(("objectives", "most"), [(2, 1_000), (3, 200), (4, 24), (6, 8)])

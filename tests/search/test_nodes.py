@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dse.algebra.enclosure import ends
 from dse.model.bounds import Bounds
+from dse.model.fleet import STAGE_CAPACITY
 from dse.model.space import Index, as_index, one_block
 from dse.model.stage import stage_parts
 from dse.search.exact import compose, fleets, nodes
@@ -56,6 +58,26 @@ def test_large_rounds_of_tasks_do_not_keep_fleets_that_cost_too_much(
     assert work.spent < 2_000_000
     assert len(composed.front_index) == 6
     assert np.array_equal(composed.front_index, front(problem, "enumerate").front_index)
+
+
+def test_open_fleets_lie_between_their_ends_and_have_the_latency_of_a_design(
+    write: Write,
+) -> None:
+    problem = problem_of(write(CAPPED))
+    parts = tuple(stage_parts(problem))
+    batch = Batch(Bounds(problem), parts, np.zeros((1, len(problem.sizes)), dtype=np.int64))
+    sizes = tuple(problem.sizes[place] for place in parts[1].places)
+    rows = batch.rows.expand(parts[1].places, as_index(one_block(sizes)))
+    every = batch.exact(rows, 1)
+    carrying = every[STAGE_CAPACITY] >= batch.floor(np.zeros(1, dtype=np.intp))
+    for chosen in range(len(parts[1].places)):  # with no instance of any of these
+        some = carrying & (rows.index[:, parts[1].places[:chosen]] == 0).all(axis=1)
+        found = batch.partial(batch.rows, 1, chosen)
+        for name, values in every.items():
+            low, high = ends(found[name])
+            assert low <= values[some].min() * (1 + 1e-8), name
+            assert high >= values[some].max() * (1 - 1e-8), name
+        assert ends(found["stage_latency_s"])[0] == every["stage_latency_s"][some].min()
 
 
 @pytest.mark.parametrize("seed", range(6))

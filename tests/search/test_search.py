@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from dse import search
 from dse.contract import Method
-from dse.errors import StudyError, TooLargeError
+from dse.errors import ContractError, StudyError, TooLargeError
 from dse.model.evaluation import Evaluation
 from dse.model.space import Block
 from dse.model.volume import hypervolume, reference_point
 from dse.plugins import registry
-from dse.search import SearchSettings
+from dse.search import SearchSettings, archive
 from dse.search.archive import Archive
 from dse.search.exact import prove
 from dse.study import study
@@ -26,6 +26,9 @@ from tests.conftest import ROOT, problem_of
 
 METHODS = registry.names(Method)
 PROVING = tuple(name for name in METHODS if registry.get(Method, name).proves)
+HEURISTICS = tuple(name for name in METHODS if name not in PROVING)
+BUDGETS = {"tpe": 60, "gaussian": 60}
+"""Where the usual budget of a test would take too long."""
 
 
 @dataclass
@@ -175,7 +178,31 @@ def test_a_refusal_names_the_axis_to_change(budget, remedy):
     assert remedy in str(caught.value)
 
 
+def test_an_enormous_space_is_refused_at_once_and_searched_all_the_same():
+    problem = Synthetic((1_000_000,) * 12, lambda index: index[:, :2])
+    with pytest.raises(TooLargeError, match="= 1,000,000,000,000,000"):
+        run(problem, "exact")
+    assert not problem.seen
+    for method in ("random", "nsga2"):
+        assert run(problem, method, budget=40, population=20).evaluated == 40
+
+
 # --- what every method keeps ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", HEURISTICS)
+def test_a_method_spends_its_budget_on_distinct_designs_and_repeats_itself(method):
+    options = {"budget": BUDGETS.get(method, 150), "population": 20}
+    first = accelerator()
+    outcome = run(first, method, seed=3, **options)
+    assert outcome.evaluated == len(set(first.seen)) == len(first.seen) == options["budget"]
+    assert not outcome.exact
+    again, other = accelerator(), accelerator()
+    repeated = run(again, method, seed=3, **options)
+    run(other, method, seed=4, **options)
+    assert again.seen == first.seen
+    assert other.seen != first.seen
+    np.testing.assert_array_equal(repeated.front_index, outcome.front_index)
 
 
 @pytest.mark.parametrize(
@@ -201,6 +228,48 @@ def test_a_method_comes_close_to_the_exact_front(method, budget, share):
     assert share <= reached <= 1 + 1e-12
 
 
+@pytest.mark.parametrize("method", HEURISTICS)
+def test_the_front_of_a_method_is_the_front_of_what_it_evaluated(method):
+    problem = accelerator()
+    outcome = run(problem, method, budget=BUDGETS.get(method, 120), population=20)
+    index = np.array(sorted(set(problem.seen)))
+    evaluation = problem.evaluate(index)
+    loss = evaluation.loss[evaluation.feasible]
+    kept = [not ((loss <= row).all(1) & (loss < row).any(1)).any() for row in loss]
+    np.testing.assert_array_equal(outcome.front_index, index[evaluation.feasible][kept])
+    np.testing.assert_array_equal(outcome.sample_index, index)
+    assert outcome.feasible == evaluation.feasible.sum()
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("sizes", [(), (1,), (1, 1), (40,), (1, 5, 1), (3, 4)])
+def test_a_budget_that_covers_the_space_finds_the_exact_front(method, sizes):
+    problem = Synthetic(sizes, lambda index: (index.sum(axis=1, keepdims=True) - 2) ** 2)
+    outcome = run(problem, method)
+    assert outcome.exact
+    assert outcome.evaluated == problem.size
+    assert outcome.front_loss.min() == (4 if problem.size == 1 else 0)
+
+
+@pytest.mark.parametrize("method", HEURISTICS)
+def test_equally_infeasible_designs_leave_a_search_repeatable(method):
+    problems = [
+        Synthetic((9, 9, 9), lambda index: index, lambda index: np.ones((len(index), 1)), ("no",))
+        for _ in range(2)
+    ]
+    for problem in problems:
+        run(problem, method, budget=BUDGETS.get(method, 150), population=20)
+    assert problems[0].seen == problems[1].seen
+
+
+@pytest.mark.parametrize("method", HEURISTICS)
+def test_one_objective(method):
+    problem = Synthetic((10, 20, 5), lambda i: ((i - 3) ** 2).sum(axis=1, keepdims=True))
+    found = run(problem, method, budget=BUDGETS.get(method, 150), population=7).front_loss
+    assert found.min() == ((np.array(problem.seen) - 3) ** 2).sum(axis=1).min()
+    assert found.min() <= 5
+
+
 @pytest.mark.parametrize("method", ["nsga2", "nsga3"])
 def test_a_generation_holds_new_designs_only(method):
     told = []
@@ -210,6 +279,28 @@ def test_a_generation_holds_new_designs_only(method):
         lambda done, total: told.append((done, total)),
     )
     assert told == [(30, 90), (60, 90), (90, 90)]
+
+
+@pytest.mark.parametrize("method", HEURISTICS)
+@pytest.mark.parametrize("objectives", [1, 4])
+def test_one_axis_and_almost_the_whole_space(method, objectives, monkeypatch):
+    """The last new designs are hard to come by: a method must neither stop nor go in circles."""
+    asked = []
+    evaluate = Archive.evaluate
+
+    def counted(self, index):
+        asked.append(len(index))
+        return evaluate(self, index)
+
+    monkeypatch.setattr(Archive, "evaluate", counted)
+
+    def losses(index):
+        return np.stack([(index[:, 0] - 9.0 * goal) ** 2 for goal in range(objectives)], axis=1)
+
+    problem = Synthetic((1, 60), lambda index: losses(index[:, 1:]), ordered=(True, False))
+    outcome = run(problem, method, budget=59, population=7)
+    assert outcome.evaluated == len(set(problem.seen)) == 59
+    assert sum(asked) <= 2.5 * 59
 
 
 # --- constraints ----------------------------------------------------------------------------
@@ -234,6 +325,21 @@ def test_nothing_feasible_is_an_answer(method):
         assert outcome.nearest_violation == pytest.approx([1 / 3, 0.25, -95.0])
 
 
+@pytest.mark.parametrize("method", HEURISTICS)
+def test_infinite_violations_and_a_narrow_feasible_corner(method):
+    """8 of 676 designs are feasible; a third misses every constraint by infinity."""
+
+    def violations(index):
+        missed = np.stack([(22.0 - index[:, 0]) / 22, (22.0 - index[:, 1]) / 22], axis=1)
+        missed[index[:, 0] % 3 == 1] = np.inf
+        return missed
+
+    problem = Synthetic((26, 26), lambda index: index, violations, ("a", "b"))
+    outcome = run(problem, method, budget=100 if method == "tpe" else 300, population=20)
+    assert outcome.feasible > 0
+    assert (outcome.front_index >= 22).all()
+
+
 @settings(max_examples=40)
 @given(seed=st.integers(0, 10_000))
 def test_conflicts_are_minimal_and_complete(seed):
@@ -248,6 +354,36 @@ def test_conflicts_are_minimal_and_complete(seed):
     minimal = {s for s in conflicting if not any(other < s for other in conflicting)}
     found = run(problem, "exact").conflicts()
     assert {frozenset(int(name[1:]) for name in names) for names in found} == minimal
+
+
+# --- the archive ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chunk", [7, 300, 4_096])
+def test_the_sample_is_bounded_uniform_and_the_same_for_any_batches(monkeypatch, chunk):
+    monkeypatch.setattr(archive, "FEASIBLE_SAMPLE", 200)
+    monkeypatch.setattr(archive, "INFEASIBLE_SAMPLE", 50)
+    problem = Synthetic((64, 64), lambda index: index, lambda i: i[:, :1] - 31.5, ("low",))
+    samples = []
+    for size in (chunk, 64 * 64):
+        kept = Archive(problem, total=problem.size)
+        prove.enumerate_all(kept, chunk=size)
+        samples.append(kept.outcome().sample_index)
+    np.testing.assert_array_equal(*samples)
+    feasible = (samples[0][:, 0] < 32).sum()
+    assert 100 <= feasible <= 200
+    assert 25 <= len(samples[0]) - feasible <= 50
+    # 128 expected of 2048: each half of the second axis within four standard deviations
+    assert abs((samples[0][:feasible, 1] < 32).sum() - feasible / 2) < 2 * feasible**0.5
+
+
+def test_a_feasible_loss_that_is_not_finite_is_refused():
+    problem = Synthetic((3,), lambda index: np.where(index == 1, np.nan, index))
+    with pytest.raises(ContractError, match="only finite losses"):
+        run(problem, "exact")
+    many = Synthetic((3,), lambda i: i, lambda i: i @ np.ones((1, 63)), ("c",) * 63)
+    with pytest.raises(ContractError, match="63 constraints; at most 62"):
+        run(many, "exact")
 
 
 # --- settings -------------------------------------------------------------------------------
@@ -293,3 +429,13 @@ def test_a_long_chain_of_equal_designs_is_proven_in_little_memory(write) -> None
     assert found.exact
     assert len(found.front_index) < 2**15
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1_000_000
+
+
+def test_a_check_refuses_as_many_constraints_as_a_run(write) -> None:
+    rules = ", ".join(f"area <= {number + 1} m2" for number in range(70))
+    text = (
+        "stages: [{core: des, instances: 1}]\nobjectives: {area: minimise}\n"
+        + f"constraints: [{rules}]\n"
+    )
+    with pytest.raises(ContractError, match="at most 62 are supported"):
+        search.check_search(problem_of(write(text)), search.SearchSettings())

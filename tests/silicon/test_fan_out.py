@@ -7,8 +7,8 @@ import pytest
 
 from dse.silicon.mapping import spread_fan_out, usable_cells
 from dse.silicon.netlist import Netlist, cell_faults, read_netlist
-from dse.silicon.simulation import simulate_gates
 from dse.silicon.timing import analyse
+from tests.silicon.evaluate import evaluated
 from tests.silicon.toy import toy, yosys_json
 
 
@@ -35,12 +35,10 @@ def test_a_net_with_many_takers_becomes_faster(takers: int) -> None:
 def test_what_it_computes_stays() -> None:
     random = np.random.default_rng(1)
     stimulus = {port: random.integers(0, 2, (20, 1)) == 1 for port in "ab"}
-    found = []
-    for one in (star(40), spread_fan_out(star(40), toy(), usable_cells(toy()))):
-        timing = analyse(one, toy(), clock="clock")
-        given = {"clock": "clock", "stimulus": stimulus, "warm_up": 3}
-        found.append(simulate_gates(one, toy(), timing, **given).outputs)
-    assert all((found[0][port] == found[1][port]).all() for port in found[0])
+    before = star(40)
+    after = spread_fan_out(before, toy(), usable_cells(toy()))
+    first, second = (evaluated(one, toy(), stimulus, 20) for one in (before, after))
+    assert all((first[port] == second[port]).all() for port in first)
 
 
 def test_few_takers_are_left_alone() -> None:

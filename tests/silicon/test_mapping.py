@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,13 +14,16 @@ from pathlib import Path
 
 import pytest
 
+from dse.contract.generators import Generator
 from dse.errors import DseError, MissingLibraryError, StudyError
+from dse.plugins import registry
 from dse.silicon import yosys
 from dse.silicon.cells import CellLibrary
 from dse.silicon.description import Reading
 from dse.silicon.liberty import read_liberty
 from dse.silicon.mapping import Mapped, map_description, usable_cells
-from dse.silicon.yosys import ToolTimeError, found_yosys
+from dse.silicon.yosys import ToolTimeError, chosen_yosys, found_yosys
+from tests.silicon.evaluate import evaluated, first_wrong_bit
 from tests.silicon.toy import TOY, toy
 
 TOOLS = found_yosys()
@@ -55,6 +60,17 @@ def mapped(verilog: str, library: CellLibrary | None = None, top: str = "top") -
     return map_read(Reading.of_text(verilog), library or toy(), top)
 
 
+def test_a_mapped_engine_gives_known_answers(tool: str) -> None:
+    jacobi = registry.get(Generator, "jacobi")
+    design = jacobi(side=1, cell_bit=8)
+    vectors = jacobi.answers(design, seed=2, tasks=20)
+    found = mapped(design.verilog, top=design.top)
+    assert {one.cell for one in found.netlists[0].instances} <= set(toy().cells)
+    shown = evaluated(found.netlists[0], toy(), vectors.stimulus, vectors.cycles)
+    assert first_wrong_bit(vectors, shown) == ""
+    assert re.fullmatch(tool + r" \d+\.\d+\S*", yosys.full_name(chosen_yosys()))
+
+
 def test_a_parameter_reaches_the_top(tool: str, tmp_path: Path) -> None:
     file = tmp_path / "my counter.v"
     file.write_text(COUNTER)
@@ -62,6 +78,13 @@ def test_a_parameter_reaches_the_top(tool: str, tmp_path: Path) -> None:
     assert len(found.netlists[0].outputs["count"]) == 3
     with pytest.raises(StudyError, match=r"'LENGTH'.*; name a parameter of the top module"):
         map_files([str(file)], "counter", {"LENGTH": 3})
+
+
+def test_set_and_reset_are_tied_off_where_there_is_no_other_flip_flop(tool: str) -> None:
+    cells = {name: cell for name, cell in toy().cells.items() if name != "DFF"}
+    found = mapped(COUNTER, replace(toy(), cells=cells), top="counter")
+    flip_flops = [one for one in found.netlists[0].instances if one.cell == "DFFR"]
+    assert [one.nets["RN"] for one in flip_flops] == [1, 1]
 
 
 FAULTS = {
@@ -208,3 +231,27 @@ def test_what_maps_ends_with_the_program_that_it_maps_for(tmp_path: Path, number
     heard = beats.stat().st_size
     time.sleep(0.5)
     assert beats.stat().st_size == heard
+
+
+def test_what_maps_ends_with_a_program_that_is_told_to_while_it_starts() -> None:
+    """Between the start of a tool and its name being known nothing is forgotten."""
+    code = (
+        "import os, signal, subprocess\n"
+        "class Told(subprocess.Popen):\n"
+        "    def __init__(self, *arguments, **options):\n"
+        "        super().__init__(*arguments, **options)\n"
+        "        print(self.pid, flush=True)\n"
+        "        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "subprocess.Popen = Told\n"
+        "from dse.silicon.yosys import Yosys, run_yosys\n"
+        "run_yosys(Yosys('it', ('sleep', '60')), [], {})"
+    )
+    program = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert program.returncode == -signal.SIGTERM
+    for _ in range(500):  # what it started hears that there is nobody any more
+        try:
+            os.kill(int(program.stdout), 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.01)
+    pytest.fail("it goes on")

@@ -120,6 +120,45 @@ def test_a_crowd_by_hand() -> None:
     assert passage.core_s.tolist() == [5.75, 7.75, 5.75, 5.75, 5.75]
 
 
+def longest_path(pipeline: Pipeline, arrived_s: np.ndarray) -> np.ndarray:
+    """Return when offloads of one size end by the longest of all paths that lead there.
+
+    ``D_n = max(A_n + T1, D_(n-1) + S, D_(n-k) + T1, D_(n-H) + b)``: the time alone, the busiest
+    station, a slot that comes back, a core that comes back.
+    """
+    alone, spacing = pipeline.alone_s, max(one.busy_s for one in pipeline.stations)
+    slots = min(pipeline.slots, pipeline.cores) if pipeline.sync else pipeline.slots
+    cores = float("inf") if pipeline.sync else pipeline.cores
+    ended: list[float] = []
+    for number, at in enumerate(arrived_s.tolist()):
+        last = at + alone
+        if number:
+            last = max(last, ended[number - 1] + spacing)
+        if number >= slots:
+            last = max(last, ended[number - int(slots)] + alone)
+        if number >= cores:
+            last = max(last, ended[number - int(cores)] + pipeline.core_s)
+        ended.append(last)
+    return np.array(ended)
+
+
+@pytest.mark.parametrize("cv2", [0.0, 0.5, 1.0, 4.0])
+def test_events_agree_with_the_longest_path(cv2: float) -> None:
+    """To rounding of the last time, where there is one stage."""
+    for seed in range(25):
+        traffic, load = random_designs.traffic(seed)
+        pipeline = traffic.pipelines[0]
+        arrived = arrivals(cv2=cv2, rate_hz=load * traffic.most_hz, count=3000, seed=seed)
+        ended = ends(pipeline, arrived)
+        if any(station.name == "fleet" for station in pipeline.stations):  # of one stage
+            apart = np.abs(ended - longest_path(pipeline, arrived)).max()
+            assert apart <= 1e-11 * ended[-1], seed
+        waits = ended - arrived - pipeline.alone_s
+        assert (waits >= -1e-11 * ended[-1]).all()
+        if cv2 == 0:
+            assert waits == pytest.approx(0, abs=1e-11 * ended[-1])
+
+
 def test_one_offload_takes_what_the_model_says() -> None:
     """Of one stage to rounding; of several the model adds up rounds that overlap in part, by less
     than an interval of each stage."""
@@ -222,6 +261,12 @@ def test_a_trace_of_two_sizes_by_hand() -> None:
     assert found["energy"].value == pytest.approx((16.0 + 6.0 + 16.0) / 32.0)
 
 
+def test_sizes_are_drawn_by_their_shares() -> None:
+    drawn = kinds(shares=(7 / 12, 4 / 12, 1 / 12), count=120_000, seed=3)
+    assert np.bincount(drawn) == pytest.approx([70_000, 40_000, 10_000], rel=0.03)
+    assert np.array_equal(drawn[:99], kinds(shares=(7, 4, 1), count=99, seed=3))
+
+
 def test_packets_are_counted_as_by_hand() -> None:
     """Of 600 B: requests of 512 and 88 B, completions of 256, 256 and 88 B, three writes; of a
     batch of two: a doorbell of 4 B, 32 B of descriptors, an interrupt of 4 B, 4 B read back."""
@@ -255,6 +300,29 @@ stages:
 interface: {overhead: 100 ns, latency: 500 ns, link: 20 GB/s, in_flight: 8, host_cores: 4}
 objectives: {area: minimise, offload_latency: minimise}
 """
+
+
+def test_the_recommended_design_or_one_that_is_named(write: Write) -> None:
+    path = write(STUDY)
+    steady = dse.simulate(path)
+    assert steady.design == "3 u16"
+    assert "the same" in steady.text()
+    poisson = dse.simulate(path, "des.instances=4", overrides="workload.arrivals=poisson", seed=2)
+    assert poisson.design == "4 u16"
+    said = poisson.to_dict()
+    assert [*said["quantities"]] == [
+        "throughput_bit_per_s",
+        "wait_s",
+        "offload_latency_mean_s",
+        "offload_latency_p99_s",
+        "host_cores",
+        "energy_j_per_bit",
+    ]
+    time = said["quantities"]["offload_latency_mean_s"]
+    assert abs(time["model"] - time["simulated"]) <= 4 * time["standard_error"]
+    assert time["difference"] == pytest.approx(time["model"] / time["simulated"] - 1)
+    again = dse.simulate(path, "des.instances=4", overrides="workload.arrivals=poisson", seed=2)
+    assert again.to_dict() == said
 
 
 def test_a_mix_of_one_size_is_that_size(write: Write) -> None:
