@@ -265,11 +265,11 @@ class Chains:
     def _joined(self, stages: Sequence[int], picks: Picks, stage: int) -> Picks:
         """Return the partial chains of one more stage that may lead to the front."""
         fleets, joined, kept = self._alone(stage), [*stages, stage], picks[:0]
+        known = {place: one.hull for place, one in enumerate(self.lists)}
         for some in self._pairs(picks, fleets, stages, stage):
             made = picks[some[:, 0]] + fleets[some[:, 1]]
             traits = {k: self.lists[k].take(made[:, k]).traits for k in joined}
             ends = {k: (one, one) for k, one in traits.items()}
-            known = {place: one.hull for place, one in enumerate(self.lists)}
             kept = np.concatenate([kept, made[self.node.hopeful(known, ends, len(made))]])
             best = nondominated(np.column_stack(self._measured(joined, kept)))
             spend(len(best) * int(best.sum()) // SORTED + SORT * len(best) + CALL)
