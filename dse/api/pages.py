@@ -81,8 +81,7 @@ def _map(run: PageRun, prefer: str | None, time: str) -> tuple[list[Section], by
         return [Section("map", lines=(f"There is no map: {error}.",))], b""
     if found is None:
         return [], b""
-    first = hues(run, *found.by) if len(found.by) == 1 else []
-    return [found.section], _maps().map_svg(found, first)[0]
+    return [found.section], _maps().map_svg(found, hues(run, found.by))[0]
 
 
 def _maps() -> ModuleType:
@@ -227,7 +226,9 @@ def slide(
     }
     from dse.reports import drawing, plots  # matplotlib, only now
 
-    draw = None if around is None else partial(_maps().draw_map, found=around)
+    draw = None
+    if around is not None:
+        draw = partial(_maps().draw_map, found=around, first=hues(found, around.by))
     pick = f"{chosen.design}. {view.worth}"
     return drawing.draw_into(
         Path(out or folder), lambda fresh: plots.draw_slide(view, pick, margins, fresh, draw)

@@ -342,9 +342,12 @@ def _cloud(run: PageRun, view: FrontView) -> dict[str, Any]:
     }
 
 
-def hues(run: PageRun, column: str) -> list[str]:
-    """Return the texts of a column in the order of their colours: of the front, then of others."""
-    view = drawn(run)
+def hues(run: PageRun, columns: Sequence[str]) -> list[str]:
+    """Return the texts of one column in the order of their colours: of the front, then of others.
+
+    Several columns have no colours.
+    """
+    view, column = drawn(run), columns[0] if len(columns) == 1 else ""
     front = view.front.get(column, np.array([], dtype=str))
     return sorted(packed(front, view.cloud.get(column))["labels"], key=lambda one: one not in front)
 
